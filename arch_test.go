@@ -56,9 +56,9 @@ agent/session: agent/call golang.org/x/sys/unix golang.org/x/sys/windows
 agent/settings: internal/disk rules/document github.com/go-json-experiment/json/jsontext
 cmd/policyscan: agent/ask agent/call agent/callrules agent/dialect agent/dialect/sigmashake agent/gate agent/hook
     agent/protocol agent/settings internal/disk rules rules/document scanner scanner/action scanner/allowance
-    scanner/check scanner/checkout scanner/fleet scanner/repo scanner/reuse scanner/run scanner/setup scanner/tree
-    verdict verdict/code verdict/output verdict/report verdict/shard verdict/summary github.com/alecthomas/kong
-    golang.org/x/term
+    scanner/check scanner/checkout scanner/fleet scanner/push scanner/repo scanner/reuse scanner/run scanner/setup
+    scanner/tree verdict verdict/code verdict/output verdict/report verdict/shard verdict/summary
+    github.com/alecthomas/kong golang.org/x/term
 internal/cputime: golang.org/x/sys/unix
 internal/disk:
 internal/late:
@@ -88,6 +88,7 @@ scanner/keys/formats: scanner/keys github.com/go-json-experiment/json/jsontext g
     github.com/zclconf/go-cty/cty gopkg.in/yaml.v3
 scanner/match: rules/regex scanner/needle verdict verdict/linehash
 scanner/needle: golang.org/x/sys/cpu
+scanner/push: rules/document scanner scanner/repo scanner/run scanner/tree verdict verdict/code
 scanner/repo: internal/disk github.com/go-git/go-git/v5/plumbing github.com/pjbgf/sha1cd golang.org/x/sys/unix
 scanner/reuse:
 scanner/run: internal/disk rules rules/document rules/glob rules/starter scanner/check scanner/checkout scanner/repo
@@ -606,6 +607,7 @@ scanner/keys 1878 42 conditions, any, numbers, texts that are JSON; one walk for
 scanner/keys/formats 4473 16 JSON in texts, Dockerfiles; YAML and HCL that programs read differently
 scanner/match 3521 37 the bytes of occurrences; regexes that are matched together
 scanner/needle 1063 13 the search calls nothing for a place: a function that is passed costs 5 % of a scan
+scanner/push 425 3 git's pre-receive hook
 scanner/repo 5529 93 SHA-256, reftable, split index, its own commit-graph
 scanner/reuse 133 8
 scanner/run 3711 64 a sparse checkout without its bundle; packs by name

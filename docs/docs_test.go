@@ -45,7 +45,7 @@ var pages = []string{
 	"../lab/results/policies.md", "../lab/results/reliability.md", "../lab/results/sigmashake.md", "README.md", "adopting.md", "agents.md",
 	"architecture.md", "ci.md", "cli.md", "cookbook.md", "decisions.md",
 	"dialects.md", "editors.md",
-	"fleets.md", "install.md", "keys.md",
+	"fleets.md", "git-server.md", "install.md", "keys.md",
 	"limits.md", "matching.md", "pre-commit.md", "reports.md", "results.md",
 	"rules.md", "scopes.md", "troubleshooting.md", "tutorial.md", "verdict.md",
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/code"
@@ -104,7 +105,7 @@ func isEmpty(about *shard.Run, f *shard.Findings) bool {
 	}
 	switch about.Scope.Mode {
 	case "full", "tracked":
-		return true
+		return about.Scope.Strategy != run.PreReceive // the first push can bring rules alone
 	case "files", "stdin":
 		return !slices.ContainsFunc(f.Coverage.LeftOut, func(o verdict.Omission) bool {
 			return o.Reason != "git" && o.Reason != tree.EarlierOutput

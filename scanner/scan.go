@@ -136,7 +136,11 @@ func (s *scan) checkCommits(ctx context.Context) error {
 	var states []history.State
 	err = history.States(ctx, s.run.Repo, s.run.Commits, func(state history.State) error {
 		leaf, _, err := snapshots.Now.Leaf(state.Path)
-		if err != nil || leaf == state.Leaf {
+		isChecked := leaf == state.Leaf
+		if err == nil && isChecked && s.run.EveryState {
+			isChecked, err = snapshots.IsChange(state.Path, leaf)
+		}
+		if err != nil || isChecked {
 			return err
 		}
 		used, err := s.run.IsRuleFileAt(state.Commit, check.RuleFile{Path: state.Path, Blob: state.Leaf.Hash})

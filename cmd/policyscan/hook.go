@@ -15,12 +15,16 @@ import (
 type hookCmd struct {
 	agentHooks `embed:""`
 
-	Install   hookInstallCmd   `cmd:"" help:"Install git's pre-commit hook, or the hook of an agent."`
+	PreReceive hookPreReceiveCmd `cmd:"" help:"Run as git's pre-receive hook: check what a push brings."`
+
+	Install   hookInstallCmd   `cmd:"" help:"Install a hook of git, or the hook of an agent."`
 	Uninstall hookUninstallCmd `cmd:"" help:"Remove git's pre-commit hook, or the hook of an agent."`
 }
 
 type hookInstallCmd struct {
 	Git hookInstallGitCmd `cmd:"" help:"Write git's pre-commit hook, which checks what is staged."`
+
+	PreReceive hookInstallPreReceiveCmd `cmd:"" help:"Write the pre-receive hook of a server's repository."`
 
 	agentInstalls `embed:""`
 }
@@ -43,16 +47,7 @@ func (c *hookInstallGitCmd) Run(std streams) error {
 	if err != nil {
 		return err
 	}
-	already, err := hook.Install()
-	if err != nil {
-		return err
-	}
-	done := "wrote"
-	if already {
-		done = "already there:"
-	}
-	if err := print(std.out, "%s %s\ngit runs it before each commit, and makes no commit if it fails\n",
-		done, safe(disk.Shown(hook.File))); err != nil {
+	if err := installed(std, &hook, "before each commit, and makes no commit"); err != nil {
 		return err
 	}
 	var none *document.Error
@@ -61,6 +56,19 @@ func (c *hookInstallGitCmd) Run(std streams) error {
 		return print(std.out, "there is no bundle yet, and no commit passes without one; next: policyscan init\n")
 	}
 	return nil
+}
+
+// installed writes a hook, and says when git runs it and what git does if it fails.
+func installed(std streams, hook *setup.Hook, when string) error {
+	already, err := hook.Install()
+	if err != nil {
+		return err
+	}
+	done := "wrote"
+	if already {
+		done = "already there:"
+	}
+	return print(std.out, "%s %s\ngit runs it %s if it fails\n", done, safe(disk.Shown(hook.File)), when)
 }
 
 type hookUninstallGitCmd struct{}

@@ -205,7 +205,7 @@ func hookedAgent(args []string) *protocol.Agent {
 		return nil
 	}
 	for _, arg := range args[1:] {
-		if a := protocol.Named(arg); a != nil {
+		if a := protocol.Named(arg); a != nil || arg == "pre-receive" { // git's, whatever its flags are
 			return a
 		}
 	}

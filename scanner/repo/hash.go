@@ -95,6 +95,9 @@ func (f format) parse(text string) (h Hash, err error) {
 	return Hash{}, fmt.Errorf("%q, which is not a hash", clip(text))
 }
 
+// Hash returns the hash of the digits in text, in the repository's format; all zeros name no object.
+func (r *Repository) Hash(text string) (Hash, error) { return r.objects.format.parse(text) }
+
 // at returns the hash that b begins with.
 func (f format) at(b []byte) (h Hash) {
 	copy(h[:], b[:f.size()])

@@ -27,6 +27,14 @@ func (r *Repository) Hooks() (string, error) {
 	if r.WorkTree == "" {
 		return "", fmt.Errorf("%w: a bare repository makes no commits", errHooks)
 	}
+	return r.hooksFrom(r.WorkTree)
+}
+
+// ServerHooks is Hooks for the hooks of a push, which run in the git directory.
+func (r *Repository) ServerHooks() (string, error) { return r.hooksFrom(r.gitDir) }
+
+// hooksFrom returns the directory of hooks that run in a directory.
+func (r *Repository) hooksFrom(from string) (string, error) {
 	own := []string{filepath.Join(r.commonDir, "config")}
 	cfg, err := readSettings(own[0])
 	if cfg.yes("extensions.worktreeconfig") {
@@ -49,8 +57,8 @@ func (r *Repository) Hooks() (string, error) {
 	case dir == "" || dir == "true" || dir[0] == '%' || dir[0] == '~' && !strings.HasPrefix(dir, "~/"):
 		return "", fmt.Errorf("%w: core.hooksPath is %q; set it to a directory: git config core.hooksPath DIR",
 			errHooks, dir)
-	default: // hooks run from here
-		return fromSetting(dir, r.WorkTree), nil
+	default:
+		return fromSetting(dir, from), nil
 	}
 }
 

@@ -324,7 +324,7 @@ func (r *Repository) Merging(head Hash) ([]Hash, error) {
 	named, err := r.objects.format.readHashes(filepath.Join(r.gitDir, "MERGE_HEAD")) // several of an octopus
 	for i := range named {
 		if err == nil {
-			named[i], err = r.peel(named[i]) // of a merged tag it has the tag
+			named[i], err = r.Peel(named[i]) // of a merged tag it has the tag
 		}
 	}
 	if err != nil {
@@ -334,7 +334,7 @@ func (r *Repository) Merging(head Hash) ([]Hash, error) {
 		for _, name := range r.merging {
 			h, err := r.objects.format.parse(name)
 			if err == nil {
-				h, err = r.peel(h)
+				h, err = r.Peel(h)
 			}
 			if err == nil { // else they are another repository's
 				named = append(named, h)

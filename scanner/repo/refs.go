@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,6 +86,12 @@ func (r *Repository) ref(name string) (Hash, error) {
 	return Hash{}, fmt.Errorf("the symbolic ref %s leads to itself, or through too many others", name)
 }
 
+// DefaultBranch returns the full name of HEAD's branch, which may be unborn; "" if HEAD is a commit.
+func (r *Repository) DefaultBranch() (string, error) {
+	_, target, err := r.readRef("HEAD")
+	return target, err
+}
+
 // readRef returns a ref's hash, or the target of a symbolic ref. All refs are read here.
 func (r *Repository) readRef(name string) (h Hash, target string, err error) {
 	if r.refs.tables {
@@ -103,6 +110,87 @@ func (r *Repository) readRef(name string) (h Hash, target string, err error) {
 		}
 	}
 	return h, target, err
+}
+
+// A Ref is the full name of a ref, and its object.
+type Ref struct {
+	Name string
+	Hash Hash
+}
+
+// Refs returns all refs below refs/ in order of their names, as git for-each-ref does: those of all work trees, and
+// those of this one. Symbolic refs are followed, and those to unborn branches omitted. A ref that cannot be read is an
+// error.
+func (r *Repository) Refs() ([]Ref, error) {
+	found := map[string]Hash{}
+	linked := r.gitDir != r.commonDir
+	add := func(name string, own bool) error {
+		if !IsRef(name) || linked && ofWorkTree(name) != own {
+			return nil
+		}
+		h, err := r.ref(name)
+		if errors.Is(err, errNoRef) { // it was removed since it was listed, or leads to an unborn branch
+			return nil
+		}
+		found[name] = h
+		return err
+	}
+	list := func(dir string, tables *refStack, own bool) error {
+		if !r.refs.tables {
+			return looseRefs(dir, func(name string) error { return add(name, own) })
+		}
+		names, err := tables.all(r.objects.format.size())
+		for name := range names {
+			err = cmp.Or(err, add(name, own))
+		}
+		return err
+	}
+	err := list(r.refs.shared, r.refs.sharedTables, false)
+	if linked {
+		err = cmp.Or(err, list(r.refs.own, r.refs.ownTables, true))
+	}
+	if !r.refs.tables { // read last: git packs a ref before it removes its file
+		err = cmp.Or(err, r.packedRefs(found))
+	}
+	all := make([]Ref, 0, len(found))
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, Ref{name, found[name]})
+	}
+	return all, cmp.Or(err, r.refs.unfinished())
+}
+
+func looseRefs(dir string, add func(name string) error) error {
+	return filepath.WalkDir(filepath.Join(dir, "refs"), func(file string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			if disk.Absent(err) { // git removes empty directories
+				err = nil
+			}
+			return err
+		}
+		name, err := filepath.Rel(dir, file)
+		return cmp.Or(err, add(filepath.ToSlash(name)))
+	})
+}
+
+// packedRefs adds the refs of packed-refs that are not loose.
+func (r *Repository) packedRefs(found map[string]Hash) error {
+	if _, err := r.packedRef("refs"); !errors.Is(err, errNoRef) {
+		return err
+	}
+	for line := range strings.Lines(string(r.refs.packed)) {
+		hash, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "^") {
+			continue
+		}
+		h, err := r.objects.format.parse(hash)
+		if err != nil || !strings.HasPrefix(name, "refs/") {
+			return fmt.Errorf("packed-refs has the line %q, which is not that of a ref", clip(line))
+		}
+		if _, is := found[name]; !is {
+			found[name] = h
+		}
+	}
+	return nil
 }
 
 // unfinished fails if git is changing the format of refs in files, or has been interrupted. It removes loose refs
@@ -135,7 +223,7 @@ func (r *Repository) tableRef(name string) (h Hash, target string, err error) {
 	switch {
 	case errors.Is(err, errNoRef) && name == "HEAD":
 		err = stack.failed("", errors.New("its tables have no HEAD"))
-	case ref.target != "" && !validTarget(ref.target):
+	case ref.target != "" && !IsRef(ref.target):
 		err = fmt.Errorf("the ref %s leads to %q, which is not a ref", name, clip(ref.target))
 	}
 	if err != nil || ref.target != "" {
@@ -175,13 +263,14 @@ func (f format) parseRef(text string) (h Hash, target string, err error) {
 		return h, "", err
 	}
 	// git treats no other characters as spaces, so a branch can end in U+00A0.
-	if target = strings.TrimLeft(target, " \t\r\n"); !validTarget(target) {
+	if target = strings.TrimLeft(target, " \t\r\n"); !IsRef(target) {
 		return h, "", fmt.Errorf("leads to %q, which is not a ref", clip(target))
 	}
 	return h, target, nil
 }
 
-func validTarget(name string) bool { return strings.HasPrefix(name, "refs/") && validRef(name) }
+// IsRef reports whether a text can be the full name of a ref below refs/.
+func IsRef(name string) bool { return strings.HasPrefix(name, "refs/") && validRef(name) }
 
 // packedRef looks a ref up in packed-refs, which is read once. After a header, the file has a line for each ref, its
 // hash and its name; a line that begins with ^ is the target of a tag. The text is searched unparsed, as a repository

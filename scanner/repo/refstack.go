@@ -57,6 +57,18 @@ func (s *refStack) ref(name string, hashSize int) (tableRef, error) {
 	return tableRef{}, errNoRef
 }
 
+// all returns the names of all refs, also of deleted ones.
+func (s *refStack) all(hashSize int) (map[string]bool, error) {
+	s.once.Do(func() { s.err = s.open(hashSize) })
+	found := map[string]bool{}
+	for i, t := range s.tables {
+		if err := t.each(func(rec tableRecord) { found[rec.name] = true }); err != nil {
+			return nil, s.failed(s.names[i], err)
+		}
+	}
+	return found, s.err
+}
+
 func (s *refStack) failed(file string, err error) error {
 	return fmt.Errorf("%s: %w", filepath.Join(s.dir, file), err)
 }

@@ -163,6 +163,18 @@ func (t *refTable) find(name string) (ref tableRef, found bool, err error) {
 	return s.hit.tableRef, s.hit.name == name, err
 }
 
+// each calls visit with the records of all refs, in their order. The lower levels of an index follow the refs.
+func (t *refTable) each(visit func(tableRecord)) (err error) {
+	s := blockSearch{name: "\xff", visit: visit} // no name that is found: all blocks are in order
+	for at := 0; at < t.refs && (at == 0 || t.index == 0 || t.data[at] != indexBlock) && err == nil; {
+		at, err = t.search(&s, at, t.refs, refBlock)
+	}
+	if err == nil && t.index != 0 {
+		_, _, err = t.find(s.last + "\x00") // the index must end with the last block
+	}
+	return err
+}
+
 var errTableIndex = fmt.Errorf("%w: its index is not that of its refs", errTable)
 
 // child returns where the block of an index's record is, and its kind. The index is at a place after it.
@@ -205,10 +217,11 @@ func (t *refTable) checkEnd(entry tableRecord, block int) error {
 type blockSearch struct {
 	name    string
 	found   bool
-	hit     tableRecord // the first record whose name is not below the wanted one
-	isFirst bool        // of its block
-	before  tableRecord // the record before the hit, or before its block
-	last    string      // the last name of the block
+	hit     tableRecord       // the first record whose name is not below the wanted one
+	isFirst bool              // of its block
+	before  tableRecord       // the record before the hit, or before its block
+	last    string            // the last name of the block
+	visit   func(tableRecord) // may be nil
 }
 
 // A tableRecord is a record of a block of refs or of an index.
@@ -233,6 +246,10 @@ func (t *refTable) search(s *blockSearch, at, end int, kind byte) (next int, err
 		}
 		if bytes.Compare(name, before) <= 0 {
 			return 0, fmt.Errorf("%w: %q is not in order", errTable, clip(string(name)))
+		}
+		if s.visit != nil {
+			rec.name = string(name)
+			s.visit(rec)
 		}
 		if !s.found && string(name) >= s.name {
 			s.found, s.hit, s.isFirst = true, rec, isFirst

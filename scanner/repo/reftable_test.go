@@ -254,7 +254,7 @@ func TestFault_182_Stack(t *testing.T) {
 					failed++
 				case got == want[name]:
 					right++
-				case objects[got] || strings.HasPrefix(got, "refs/") && validTarget(got):
+				case objects[got] || strings.HasPrefix(got, "refs/") && IsRef(got):
 					if _, err := naiveTable(content, size); err != nil {
 						t.Errorf("%s: %s became %s, not %s, in %x: %v", file, name, got, want[name], content, err)
 					}

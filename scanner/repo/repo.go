@@ -206,13 +206,29 @@ func open(gitDir, workTree string) (*Repository, error) {
 // quarantine adds the directory in which git keeps pushed objects during a pre-receive hook. git tells the hook this
 // directory and its repository.
 func (r *Repository) quarantine() error {
-	dir := os.Getenv("GIT_OBJECT_DIRECTORY")
-	if dir == "" || os.Getenv("GIT_QUARANTINE_PATH") == "" || os.Getenv("GIT_DIR") == "" {
+	if os.Getenv("GIT_QUARANTINE_PATH") == "" || os.Getenv("GIT_DIR") == "" {
 		return nil
 	}
-	more, err := r.objects.open(dir)
-	r.objects.dirs = append(r.objects.dirs, more...)
-	return err
+	return r.AddPushed()
+}
+
+// AddPushed adds the directories of objects that git's variables name: in a pre-receive hook those of the push. Servers
+// that run the hook themselves, such as GitLab, do not set GIT_QUARANTINE_PATH. Like git it omits alternates that do
+// not exist: an object that is only there is missing then.
+func (r *Repository) AddPushed() error {
+	dirs := filepath.SplitList(os.Getenv("GIT_ALTERNATE_OBJECT_DIRECTORIES"))
+	for i, dir := range append([]string{os.Getenv("GIT_OBJECT_DIRECTORY")}, dirs...) {
+		known := func(d *objectDir) bool { return disk.Same(d.dir, dir) }
+		if dir == "" || slices.ContainsFunc(r.objects.dirs, known) {
+			continue
+		}
+		more, err := r.objects.open(dir)
+		if err != nil && i == 0 {
+			return err
+		}
+		r.objects.dirs = append(r.objects.dirs, more...)
+	}
+	return nil
 }
 
 // findCommon finds the directory that linked work trees share.

@@ -36,7 +36,7 @@ func (r *Repository) Commit(name string) (Hash, error) {
 	if err != nil {
 		return Hash{}, err
 	}
-	if h, err = r.peel(h); err != nil {
+	if h, err = r.Peel(h); err != nil {
 		return Hash{}, fmt.Errorf("%q: %w", name, err)
 	}
 	past := &r.past
@@ -139,7 +139,7 @@ func (r *Repository) named(name string) (Hash, error) {
 // Ref returns the commit of a ref by its full name alone, such as refs/remotes/origin/main: no other ref, such as a
 // tag of that name, makes it ambiguous. A missing ref is [ErrUnknown].
 func (r *Repository) Ref(full string) (Hash, error) {
-	if !strings.HasPrefix(full, "refs/") || !validRef(full) {
+	if !IsRef(full) {
 		return Hash{}, fmt.Errorf("%w: %q is not the full name of a ref", ErrSyntax, clip(full))
 	}
 	found, err := r.ref(full)
@@ -149,7 +149,7 @@ func (r *Repository) Ref(full string) (Hash, error) {
 	if err != nil {
 		return Hash{}, err
 	}
-	return r.peel(found)
+	return r.Peel(found)
 }
 
 // commitsWithPrefix returns the commits, and the tags of commits, whose hash has a prefix. Like git, it ignores trees
@@ -175,7 +175,19 @@ func (r *Repository) commitsWithPrefix(prefix string) ([]Hash, error) {
 // maxTags is the length of a chain of tags.
 const maxTags = 100
 
-func (r *Repository) peel(h Hash) (Hash, error) {
+// A KindError says that an object is neither a commit nor a tag of one.
+type KindError struct {
+	Hash Hash
+	Kind string // tree or blob
+}
+
+func (e *KindError) Error() string {
+	return fmt.Sprintf("object %s is a %s; name a commit", e.Hash, e.Kind)
+}
+
+// Peel returns the commit of an object: that itself, or the one of a tag, or of a tag's tag. Anything else is a
+// [KindError].
+func (r *Repository) Peel(h Hash) (Hash, error) {
 	for range maxTags {
 		k, err := r.objects.kindOf(h)
 		if err != nil {
@@ -189,7 +201,7 @@ func (r *Repository) peel(h Hash) (Hash, error) {
 				return Hash{}, err
 			}
 		default:
-			return Hash{}, fmt.Errorf("object %s is a %s; name a commit", h, k)
+			return Hash{}, &KindError{h, k.String()}
 		}
 	}
 	return Hash{}, fmt.Errorf("%w: more than %d tags of tags", ErrLimit, maxTags)

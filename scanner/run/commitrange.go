@@ -32,6 +32,8 @@ type commitRange struct {
 const (
 	auto      = "auto"       // the base that is chosen from the environment
 	mergeBase = "merge-base" // the strategy for a base that the user names
+	// PreReceive is the strategy of a push to a server.
+	PreReceive = "pre-receive"
 )
 
 // chooseCommits returns the commits for a base and an optional head that the user names. For the base "auto" they come

@@ -28,19 +28,9 @@ func (r *Run) openChange(ctx context.Context) error {
 	if r.Uncommitted && r.Place.Bare {
 		return errors.New("--uncommitted reads the work tree, and a bare repository has none; leave it out")
 	}
-	commits, err := chooseCommits(r.Repo, r.Getenv, r.Base, r.Head)
-	if r.Recorded != nil {
-		commits, err = recordedCommits(r.Repo, r.Recorded)
-	}
+	commits, compared, err := r.compare()
 	if err != nil {
 		return err
-	}
-	if r.Uncommitted {
-		commits.strategy = verdict.Uncommitted
-	}
-	compared, err := commits.compare()
-	if err != nil {
-		return tree.RepoError(err)
 	}
 	r.Notes = compared.notes
 	switch {
@@ -64,7 +54,7 @@ func (r *Run) openChange(ctx context.Context) error {
 		r.Tree = tree.Changes(r.Repo, compared.commits, commits.base, commits.strategy)
 	}
 	c := change{head: head, starts: compared.commits.MergeBases}
-	if r.EachCommit {
+	if r.EachCommit && r.Related == nil { // else the push has listed its commits
 		r.listCommits(&compared)
 	}
 	if compared.commits.Replaces {
@@ -75,6 +65,29 @@ func (r *Run) openChange(ctx context.Context) error {
 		c.base = &side{name: "the base", commit: compared.commits.Base, hint: hint, from: fromBase}
 	}
 	return r.loadBundles(c)
+}
+
+// compare returns the commits of a change: those of a push or of a recorded run, else as the flags choose them.
+func (r *Run) compare() (commits *commitRange, compared comparison, err error) {
+	switch {
+	case r.Related != nil:
+		compared = comparison{commits: *r.Related, whole: r.Related.Base.IsZero()}
+		return &commitRange{strategy: PreReceive, base: r.Base, head: r.Head}, compared, nil
+	case r.Recorded != nil:
+		commits, err = recordedCommits(r.Repo, r.Recorded)
+	default:
+		commits, err = chooseCommits(r.Repo, r.Getenv, r.Base, r.Head)
+	}
+	if err != nil {
+		return nil, compared, err
+	}
+	if r.Uncommitted {
+		commits.strategy = verdict.Uncommitted
+	}
+	if compared, err = commits.compare(); err != nil {
+		err = tree.RepoError(err)
+	}
+	return commits, compared, err
 }
 
 // listCommits lists the commits of a change. Those that this clone does not have are an error of the run.

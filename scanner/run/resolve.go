@@ -53,6 +53,12 @@ func (p *policyBundles) ofHead() []RuleSource { return p.head }
 // loadBundles loads the bundles that check a change into the run. On an error, the run keeps the bundles loaded so far.
 func (r *Run) loadBundles(c change) error {
 	b := &bundleResolver{change: c, run: r, loader: newBundleLoader(r.Repo)}
+	if r.Related != nil && r.Cache != nil {
+		if r.Cache.bundles == nil {
+			r.Cache.bundles = b.loader.loaded
+		}
+		b.loader.loaded = r.Cache.bundles
+	}
 	b.head.from = fromHead
 	switch {
 	case c.head.below != nil:
@@ -341,7 +347,7 @@ func (b *bundleResolver) checkCombined(of func(*policyBundles) []RuleSource) err
 
 // addSources adds the found bundles to the result, and names them.
 func (b *bundleResolver) addSources() {
-	bootstrap := b.base != nil && !b.baseHas
+	bootstrap := !b.baseHas && (b.base != nil || b.run.Related != nil && b.run.PolicyRef == "") // an empty server
 	if bootstrap {
 		b.head.from = fromBootstrap
 	}

@@ -183,6 +183,7 @@ type Cache struct {
 	set     *RuleSet
 	plans   *check.PlanCache
 	limiter *check.ParseLimiter
+	bundles map[string]*rules.Bundle // of the runs of a push, which come one after another; see bundleLoader
 }
 
 // of returns the rule set of some sources, its plans, and the parse limiter: the cached ones, if their sources are the

@@ -21,20 +21,58 @@ const HookText = `#!/bin/sh
 # Judges what the commit would change. Written by: policyscan hook install git
 exec ` + hookCommand + "\n"
 
-// A Hook is the pre-commit hook of a repository.
+// A Hook is a hook of a repository.
 type Hook struct {
-	File string // existing or not
-	Root string // of the work tree
+	File   string // existing or not
+	Root   string // of the work tree; "" for a pre-receive hook
+	Text   string
+	advice string // how another hook at the file can run it
 }
 
-// FindHook returns the hook of the repository around the current directory, or of the named one.
+// FindHook returns the pre-commit hook of the repository around the current directory, or of the named one.
 func FindHook(git repo.Environment) (Hook, error) {
 	r, err := git.Open("")
 	if err != nil {
 		return Hook{}, err
 	}
 	dir, err := r.Hooks()
-	return Hook{File: filepath.Join(dir, "pre-commit"), Root: r.WorkTree}, err
+	return preCommit(dir, r.WorkTree), err
+}
+
+func preCommit(dir, root string) Hook {
+	return Hook{
+		File: filepath.Join(dir, "pre-commit"), Root: root, Text: HookText,
+		advice: "add this line to it, before any exit or exec: " + hookCommand + " || exit $?",
+	}
+}
+
+// PreReceive returns the pre-receive hook with a command line, of which each word is given, for any repository.
+func PreReceive(words []string) Hook {
+	command := "exec"
+	for _, word := range words {
+		command += " '" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return Hook{
+		Text: "#!/bin/sh\n# Checks what a push brings. Written by: policyscan hook install pre-receive\n" +
+			command + "\n",
+		advice: "if it runs the files of a directory pre-receive.d, as those of Gitea and Forgejo do, write this " +
+			"hook into a file there with --print; otherwise have it run both, each with all of its standard input",
+	}
+}
+
+// In returns the hook for a repository at a directory; "" is the repository of git's variables, or that of the current
+// directory.
+func (h Hook) In(git repo.Environment, dir string) (Hook, error) {
+	open := repo.At
+	if dir == "" {
+		open = git.Open
+	}
+	r, err := open(dir)
+	if err == nil {
+		dir, err = r.ServerHooks()
+		h.File = filepath.Join(dir, "pre-receive")
+	}
+	return h, err
 }
 
 // Install writes the hook, and reports whether it existed already. It overwrites nothing.
@@ -43,15 +81,15 @@ func (h *Hook) Install() (already bool, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		err := os.MkdirAll(filepath.Dir(h.File), 0o777)
 		if err == nil { // whole or not at all: a half-written hook could pass
-			err = writeNew(h.File, []byte(HookText), 0o777)
+			err = writeNew(h.File, []byte(h.Text), 0o777)
 		}
 		if err != nil {
 			return false, fmt.Errorf("the hook cannot be written: %w", err)
 		}
 	case err != nil:
 		return false, err
-	case text != HookText:
-		return false, foreignHook(h.File, text)
+	case text != h.Text:
+		return false, h.foreign(text)
 	default:
 		already = true
 	}
@@ -61,18 +99,22 @@ func (h *Hook) Install() (already bool, err error) {
 	return already, nil
 }
 
-// foreignHook returns an error with the advice for a hook that another program or a user wrote.
-func foreignHook(file, text string) error {
-	advice := "add this line to it, before any exit or exec: " + hookCommand + " || exit $?"
+// foreign returns an error with the advice for a hook that another program or a user wrote.
+func (h *Hook) foreign(text string) error {
+	advice := h.advice
 	switch {
+	case h.Text != HookText:
+		if first, _, _ := strings.Cut(h.Text, "exec"); strings.HasPrefix(text, first) {
+			advice = "it is policyscan's, with other arguments; remove it to write a new one"
+		}
 	case strings.Contains(text, "pre-commit.com"):
 		advice = "it belongs to pre-commit: add the hook policyscan to .pre-commit-config.yaml"
 	case strings.Contains(text, "lefthook"):
 		advice = "it belongs to lefthook: add this command to pre-commit in lefthook.yml: " + hookCommand
-	case strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), "/.husky/_"):
+	case strings.HasSuffix(filepath.ToSlash(filepath.Dir(h.File)), "/.husky/_"):
 		advice = "it belongs to husky: add this line to .husky/pre-commit: " + hookCommand
 	}
-	return fmt.Errorf("%s already exists and was left as it is; %s", disk.Shown(file), advice)
+	return fmt.Errorf("%s already exists and was left as it is; %s", disk.Shown(h.File), advice)
 }
 
 // Remove removes the hook if it is unchanged. It reports whether the hook existed.
@@ -83,7 +125,7 @@ func (h *Hook) Remove() (was bool, err error) {
 		return false, nil
 	case err != nil:
 		return false, err
-	case text != HookText:
+	case text != h.Text:
 		return true, fmt.Errorf("%s is not as policyscan wrote it; remove by hand what you no longer want in it",
 			disk.Shown(h.File))
 	}

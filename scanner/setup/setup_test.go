@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/scanner/repo"
 )
 
 func write(t testing.TB, dir, name, text string) string {
@@ -358,7 +359,7 @@ func TestIgnoreHint(t *testing.T) {
 
 // TestHook: the hook is written once and removed only as it was written. Others' hooks stay.
 func TestHook(t *testing.T) {
-	h := Hook{File: filepath.Join(t.TempDir(), "hooks", "pre-commit")}
+	h := preCommit(filepath.Join(t.TempDir(), "hooks"), "")
 	if was, err := h.Remove(); was || err != nil {
 		t.Errorf("nothing to remove: %t, %v", was, err)
 	}
@@ -387,5 +388,56 @@ func TestHook(t *testing.T) {
 		if read(t, h.File) != text {
 			t.Errorf("%q is now %q", text, read(t, h.File))
 		}
+	}
+}
+
+// TestPreReceive: the hook of a server is written where its git looks for it, is one command for the shell, and is never
+// written over another one.
+func TestPreReceive(t *testing.T) {
+	dir := t.TempDir()
+	git := func(args ...string) string {
+		t.Helper()
+		out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	t.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
+	git("init", "-q", "--bare", "bare.git")
+	git("init", "-q", "work")
+	git("init", "-q", "--bare", "moved.git")
+	git("-C", "moved.git", "config", "core.hooksPath", "my hooks")
+	words := []string{"/a/it's", "hook", "pre-receive", "--policy", "/p q/$(x)\n"}
+	for repository, want := range map[string]string{
+		"bare.git": "bare.git/hooks", "work": "work/.git/hooks", "moved.git": "moved.git/my hooks",
+	} {
+		for _, exists := range []bool{false, true} {
+			h, err := PreReceive(words).In(repo.Environment{}, filepath.Join(dir, repository))
+			if err != nil || h.File != filepath.Join(dir, want, "pre-receive") {
+				t.Fatalf("%s: %s, %v", repository, h.File, err)
+			}
+			if already, err := h.Install(); already != exists || err != nil || read(t, h.File) != h.Text {
+				t.Errorf("%s: %t, %v", repository, already, err)
+			}
+		}
+	}
+	h, _ := PreReceive(words).In(repo.Environment{}, filepath.Join(dir, "bare.git"))
+	show := strings.Replace(h.Text, "exec", "printf '%s\\0'", 1)
+	if out, err := exec.Command("sh", "-c", show).Output(); string(out) != strings.Join(words, "\x00")+"\x00" || err != nil {
+		t.Errorf("the shell reads %q, %v", out, err)
+	}
+	h.Text = strings.Replace(h.Text, "'hook'", "'hooks'", 1)
+	if _, err := h.Install(); err == nil || !strings.Contains(err.Error(), "with other arguments; remove it") {
+		t.Errorf("other arguments: %v", err)
+	}
+	write(t, dir, "bare.git/hooks/pre-receive", "#!/bin/sh\nexit 0\n")
+	if _, err := h.Install(); err == nil || !strings.Contains(err.Error(), "pre-receive.d") ||
+		read(t, h.File) != "#!/bin/sh\nexit 0\n" {
+		t.Errorf("another hook: %v", err)
+	}
+	if _, err := PreReceive(words).In(repo.Environment{}, dir); err == nil {
+		t.Error("no repository: no error")
 	}
 }

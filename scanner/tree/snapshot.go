@@ -20,6 +20,20 @@ type History struct {
 	Merging func() ([]*Snapshot, error)
 }
 
+// IsChange reports whether a file of the checked snapshot differs from one that it is compared with.
+func (h *History) IsChange(path string, now repo.Leaf) (bool, error) {
+	before, err := h.Before()
+	for _, s := range before {
+		if !s.Differs {
+			continue
+		}
+		if was, _, err := s.Leaf(path); err != nil || was != now {
+			return true, err
+		}
+	}
+	return len(before) == 0, err
+}
+
 // A Snapshot is the files of a commit or of the index. Several goroutines may use it.
 type Snapshot struct {
 	Name        string    // for messages

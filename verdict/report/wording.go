@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -298,4 +299,28 @@ func fill(words []string, room int) []string {
 		}
 	}
 	return lines
+}
+
+// Fold breaks the lines of a report that are wider than room columns, at a space if there is one. The rest of a line is
+// indented by two spaces.
+func Fold(text []byte, room int) []byte {
+	var out bytes.Buffer
+	for line := range strings.Lines(string(text)) {
+		for columns(line) > room+1 { // with its end
+			end, used := 0, 0
+			for i, r := range line {
+				if used += runeColumns(r); used > room {
+					end = i
+					break
+				}
+			}
+			if space := strings.LastIndexByte(line[:end], ' '); space > room/2 {
+				end = space
+			}
+			out.WriteString(line[:end] + "\n")
+			line = "  " + strings.TrimLeft(line[end:], " ")
+		}
+		out.WriteString(line)
+	}
+	return out.Bytes()
 }

@@ -1,0 +1,190 @@
+package push
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/verdict/code"
+)
+
+// A server is a repository before a push.
+type server struct {
+	repo          *repo.Repository
+	refs          map[string]repo.Hash // their objects, by name
+	reached       []repo.Hash          // the commits of all refs
+	defaultBranch string               // its full name; "" if HEAD is a commit
+	head          repo.Hash            // its commit; zero without one
+	order         []repo.Hash          // the commits that the push brings
+	places        map[repo.Hash]int    // of each in the order, until a part has it
+	// before is the head. Without one it is the default branch that the push creates, or else its first branch.
+	before repo.Hash
+}
+
+func stateOf(r *repo.Repository) (*server, error) {
+	s := &server{repo: r, refs: map[string]repo.Hash{}}
+	all, err := r.Refs()
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range all {
+		s.refs[ref.Name] = ref.Hash
+		commit, err := r.Peel(ref.Hash)
+		var other *repo.KindError
+		if err == nil {
+			s.reached = append(s.reached, commit)
+		} else if !errors.As(err, &other) {
+			return nil, fmt.Errorf("the ref %s: %w", ref.Name, err)
+		}
+	}
+	if s.defaultBranch, err = r.DefaultBranch(); err == nil {
+		s.head, err = r.Commit("HEAD")
+	}
+	if errors.Is(err, repo.ErrUnborn) {
+		err = nil
+	}
+	s.before = s.head
+	return s, err
+}
+
+// A part of a push is checked as one run.
+type part struct {
+	ref      string          // the branch; "" for what the other refs bring
+	base     string          // what it is compared with, for display
+	compared repo.Comparison // without a base, all files of the head are checked
+	commits  []repo.Hash     // the new ones, of which no other part has any
+}
+
+// parts returns a part for each branch, and one for the commits that only other refs bring. There is at least one, so
+// that rules are enforced.
+func (s *server) parts(updates []update) (parts []part, err error) {
+	if err := s.findTips(updates); err != nil {
+		return nil, err
+	}
+	var tips, old []repo.Hash // of refs that are no branches; of all that were there before
+	for _, u := range updates {
+		if was, err := s.repo.Peel(u.old); err == nil {
+			old = append(old, was)
+		}
+		if !strings.HasPrefix(u.ref, "refs/heads/") || u.tip.IsZero() {
+			tips = append(tips, u.tip)
+			continue
+		}
+		p := part{ref: u.ref, base: u.ref}
+		if u.old.IsZero() && !s.head.IsZero() {
+			p.base = cmp.Or(s.defaultBranch, "HEAD")
+		}
+		if p.compared, err = s.compare(u); err == nil {
+			p.commits, err = s.take(u.tip)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if s.before.IsZero() || s.head.IsZero() && u.ref == s.defaultBranch {
+			s.before = u.tip
+		}
+		parts = append(parts, p)
+	}
+	commits, err := s.take(tips...)
+	if err != nil || len(commits) == 0 && len(parts) > 0 {
+		return parts, err
+	}
+	// Without a branch, neither before the push nor in it, nothing is compared.
+	for _, h := range append(tips, old...) {
+		s.before = cmp.Or(s.before, h)
+	}
+	if s.before.IsZero() {
+		return nil, refused(code.Empty, "neither the push nor the repository has a commit; push one")
+	}
+	p := part{base: cmp.Or(s.defaultBranch, "HEAD"), commits: commits, compared: same(s.before)}
+	return append(parts, p), nil
+}
+
+// findTips finds the commits of the updates' new values, and all commits that the push brings.
+func (s *server) findTips(updates []update) (err error) {
+	var tips []repo.Hash
+	for i := range updates {
+		u := &updates[i]
+		if s.refs[u.ref] != u.old {
+			return refused(code.Changed, "%s is no longer at %s; fetch, and push again", u.ref, u.old)
+		}
+		if u.new.IsZero() {
+			continue
+		}
+		var other *repo.KindError
+		if u.tip, err = s.repo.Peel(u.new); errors.As(err, &other) {
+			return refused(code.RevSyntax, "%s points to a %s (%s), whose path no rule can select; "+
+				"push a commit, or a tag of one", u.ref, other.Kind, repo.Short(other.Hash))
+		} else if err != nil {
+			return err
+		}
+		tips = append(tips, u.tip)
+	}
+	s.order, err = s.repo.Between(tips, s.reached)
+	s.places = map[repo.Hash]int{}
+	for i, h := range s.order {
+		s.places[h] = i
+	}
+	return err
+}
+
+// take returns the commits that the push brings with these and that are in no part yet, in order.
+func (s *server) take(tips ...repo.Hash) ([]repo.Hash, error) {
+	var taken []int
+	for next := slices.Clone(tips); len(next) > 0; {
+		h := next[len(next)-1]
+		next = next[:len(next)-1]
+		at, is := s.places[h]
+		if !is {
+			continue
+		}
+		delete(s.places, h)
+		taken = append(taken, at)
+		parents, err := s.repo.Parents(h)
+		if err != nil {
+			return nil, err
+		}
+		next = append(next, parents...)
+	}
+	slices.Sort(taken)
+	commits := make([]repo.Hash, len(taken))
+	for i, at := range taken {
+		commits[i] = s.order[at]
+	}
+	return commits, nil
+}
+
+// compare relates the new tip of a branch to its old one, or that of a new branch to the default branch. Without either
+// there is no base.
+func (s *server) compare(u update) (repo.Comparison, error) {
+	base, tip, isNew := u.old, u.tip, u.old.IsZero()
+	if isNew {
+		base = s.head
+	}
+	if base.IsZero() {
+		return repo.Comparison{Head: tip}, nil
+	}
+	c, err := s.repo.Relate(base, tip)
+	switch {
+	case errors.Is(err, repo.ErrNoMergeBase):
+		var lacks []repo.Hash
+		lacks, err = s.repo.Between([]repo.Hash{base}, []repo.Hash{tip})
+		c.MergeBases, c.Behind = []repo.Hash{base}, len(lacks)
+	case err != nil:
+	case c.MergeBases[0] == tip && (isNew || base == tip): // it adds no commit
+		c = same(tip)
+	case c.MergeBases[0] == tip: // it goes back to an older commit
+		c.MergeBases = []repo.Hash{base}
+	case c.MergeBases[0] != base:
+		c.Replaces = !isNew
+	}
+	return c, err
+}
+
+// same compares a commit with itself: no file differs.
+func same(h repo.Hash) repo.Comparison {
+	return repo.Comparison{Base: h, Head: h, MergeBases: []repo.Hash{h}, Replaces: true}
+}
