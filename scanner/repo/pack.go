@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"encoding/binary"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -122,6 +124,33 @@ func (p *pack) find(h Hash) (int64, error) {
 		return 0, fs.ErrNotExist
 	}
 	return p.offset(i)
+}
+
+// InPackOrder returns the order, by index, in which objects are cheapest to read: a pack has the bases of deltas
+// before them. Those in no pack are last.
+func (r *Repository) InPackOrder(all []Hash) []int {
+	type place struct {
+		dir, pack int
+		at        int64
+	}
+	places, order := make([]place, len(all)), make([]int, len(all))
+	for i, h := range all {
+		order[i], places[i].dir = i, len(r.objects.dirs)
+	search:
+		for d, dir := range r.objects.dirs {
+			for k, p := range dir.packs {
+				if at, err := p.find(h); err == nil {
+					places[i] = place{d, k, at}
+					break search
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := &places[a], &places[b]
+		return cmp.Or(x.dir-y.dir, x.pack-y.pack, cmp.Compare(x.at, y.at))
+	})
+	return order
 }
 
 func (p *pack) offset(i int) (int64, error) {

@@ -1,0 +1,207 @@
+package past
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/past"
+)
+
+// A tally is the numbers of a rule over all repositories.
+type tally struct {
+	past.Rule
+	months, dirs map[string]int
+	stays        []int          // of each place that was removed again, in days
+	more         []past.Example // of changes that introduce nothing
+}
+
+func (j *Judge) tallyOf(id, title string) *tally {
+	i := slices.IndexFunc(j.tallies, func(t *tally) bool { return t.ID == id })
+	if i < 0 {
+		i = len(j.tallies)
+		j.tallies = append(j.tallies, &tally{
+			Rule: past.Rule{ID: id, Title: title}, months: map[string]int{}, dirs: map[string]int{},
+		})
+	}
+	return j.tallies[i]
+}
+
+// rule returns the numbers for the document.
+func (t *tally) rule() past.Rule {
+	t.Months, t.Dirs = sorted(t.months), sorted(t.dirs)
+	slices.SortStableFunc(t.Dirs, func(a, b past.Tally) int { return b.Count - a.Count })
+	t.Dirs = t.Dirs[:min(len(t.Dirs), past.MaxDirs)]
+	t.Examples = append(t.Examples, t.more[:min(len(t.more), past.MaxExamples-len(t.Examples))]...)
+	if slices.Sort(t.stays); len(t.stays) > 0 {
+		t.MedianDays = t.stays[(len(t.stays)-1)/2]
+	}
+	t.RemovedAgain = len(t.stays)
+	return t.Rule
+}
+
+// sorted returns the counts in the order of their names.
+func sorted(counts map[string]int) (all []past.Tally) {
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		all = append(all, past.Tally{Name: name, Count: counts[name]})
+	}
+	return all
+}
+
+// tally adds the outcomes of all changes, and of the tip, to the document.
+func (b *branch) tally(today *outcome) {
+	for _, r := range today.rules {
+		b.tallyOf(r.ID, r.Title)
+	}
+	for at, n := range today.broken {
+		if n.places > 0 {
+			b.tallyOf(at.rule, "").FilesAtTip++
+		}
+	}
+	stays := map[string]map[string]*stay{}
+	for i := range b.steps {
+		b.follow(&b.steps[i], stays)
+	}
+	for _, s := range slices.Backward(b.steps) {
+		if s.outcome != nil && s.outcome.unruled {
+			b.row.Counts.WithoutRules++
+			continue
+		}
+		if b.row.Counts.Changes++; s.outcome != nil {
+			b.count(s.commit, s.outcome)
+		}
+	}
+}
+
+// count adds a scanned change to the document.
+func (b *branch) count(commit *repo.Commit, o *outcome) {
+	c := past.Change{
+		Repository: b.row.Name, Commit: commit.Hash.String(), Date: dateOf(commit), Subject: commit.Subject, Errors: o.errors,
+	}
+	for _, r := range o.rules {
+		t := b.tallyOf(r.ID, r.Title)
+		if slices.ContainsFunc(c.Rules, func(known past.Refusal) bool { return known.RuleID == r.ID }) {
+			continue // both sides have a version of it
+		}
+		refusal := past.Refusal{RuleID: r.ID}
+		var shown *verdict.Violation // one that the change introduces, or else the first
+		for i := range o.violations {
+			x := &o.violations[i]
+			if x.RuleID != r.ID {
+				continue
+			}
+			refusal.Places += int(x.PlaceCount)
+			refusal.Introduced += int(x.NewPlaceCount)
+			if x.NewPlaceCount > 0 {
+				t.dirs[b.prefix+path.Dir(x.File)] += int(x.NewPlaceCount)
+			}
+			if shown == nil || shown.NewPlaceCount == 0 && x.NewPlaceCount > 0 {
+				shown = x
+			}
+		}
+		if shown == nil {
+			continue
+		}
+		c.Rules = append(c.Rules, refusal)
+		t.Refused++
+		t.Introduced += refusal.Introduced
+		if c.Date != "" {
+			t.months[c.Date[:len("2006-01")]]++
+		}
+		e := past.Example{
+			Repository: c.Repository, Commit: c.Commit, Date: c.Date, Subject: c.Subject,
+			File: shown.File, Line: shown.Evidence.Line, Excerpt: shown.Evidence.Excerpt, Reason: shown.Reason,
+		}
+		if shown.Evidence.Excerpt == "" && shown.Evidence.Kind != verdict.KindKey {
+			e.Line = 0 // it has no place in the content
+		}
+		list := &t.more
+		if refusal.Introduced > 0 {
+			t.Introducing++
+			list = &t.Examples
+		}
+		if len(*list) < past.MaxExamples {
+			*list = append(*list, e)
+		}
+	}
+	if len(c.Errors) > 0 {
+		b.row.Counts.Undecided++
+		b.history.Undecided = append(b.history.Undecided, c)
+	}
+	if len(c.Rules) > 0 {
+		b.row.Counts.Refused++
+		b.history.Refused = append(b.history.Refused, c)
+	}
+}
+
+// A stay is the places of a rule in a file: of those that refused changes introduced, and no change has removed since,
+// the time of each, oldest first.
+type stay struct {
+	all   int // with those that were there before
+	since []time.Time
+}
+
+// follow takes away the places that a change removes, the newest first, and adds those that it introduces. stays is by
+// file, then rule. A file that is renamed unchanged keeps its places.
+func (b *branch) follow(s *step, stays map[string]map[string]*stay) {
+	o := s.outcome
+	switch {
+	case o == nil:
+		o = &outcome{}
+	case o.unruled || len(o.errors) > 0:
+		return // what is not certain removes nothing
+	}
+	fresh := map[ruleFile]int{}
+	for at, n := range o.broken {
+		fresh[at] = n.fresh
+	}
+	for _, c := range s.files {
+		file := verdict.Path(c.Path)
+		i := slices.IndexFunc(s.files, func(n repo.Change) bool {
+			return c.New == (repo.Leaf{}) && n.Old == (repo.Leaf{}) && n.New.Hash == c.Old.Hash
+		})
+		if i < 0 || len(stays[file]) == 0 {
+			continue
+		}
+		to := verdict.Path(s.files[i].Path)
+		stays[to] = stays[file]
+		delete(stays, file)
+		for rule, st := range stays[to] {
+			fresh[ruleFile{rule, to}] = max(fresh[ruleFile{rule, to}]-st.all, 0)
+		}
+	}
+	for _, c := range s.files {
+		file := verdict.Path(c.Path)
+		for rule, st := range stays[file] {
+			at := ruleFile{rule, file}
+			now := o.broken[at].all()
+			known := s.rules == nil || s.rules.rules[rule] // else the rule is gone, not the places
+			if gone := min(st.all-(now-fresh[at]), len(st.since)); gone > 0 && known {
+				t, keep := b.tallyOf(rule, ""), len(st.since)-gone
+				for _, since := range st.since[keep:] {
+					t.stays = append(t.stays, max(int(s.commit.Date.Sub(since).Hours()/24), 0))
+				}
+				st.since = st.since[:keep]
+			}
+			if st.all = now; now == 0 || !known {
+				delete(stays[file], rule)
+			}
+		}
+	}
+	for at, n := range fresh {
+		if n == 0 || at.file == "" {
+			continue
+		}
+		if stays[at.file] == nil {
+			stays[at.file] = map[string]*stay{}
+		}
+		st := cmp.Or(stays[at.file][at.rule], &stay{})
+		stays[at.file][at.rule] = st
+		st.all = o.broken[at].all()
+		st.since = append(st.since, slices.Repeat([]time.Time{s.commit.Date}, n)...)
+	}
+}
