@@ -20,7 +20,7 @@ import (
 // A filter passes changes by rules that hold on both sides of each. It is certain only of a change of regular files
 // that break no rule, in trees in which no .gitattributes names an encoding. Anything else could be refused:
 //
-//	an edited bundle, .gitattributes, link or submodule    the whole change
+//	an edited bundle, link or submodule, a working-tree-encoding    the whole change
 //	a removed file, if a link could have led to it         what the link's name stands for
 //	a missing required file                                the tree
 //	a forbidden path, a violation, allowed or not, and what cannot be read, parsed or decided    the file
@@ -124,7 +124,6 @@ func (b *branch) filterAll(ctx context.Context) (contents []content, err error) 
 			for _, l := range []repo.Leaf{c.Old, c.New} {
 				odd = odd || l != (repo.Leaf{}) && !isFile(l)
 			}
-			odd = odd || isAttributes(c.Path)
 		}
 		if changesRules || s.parent == nil {
 			s.exact = true
@@ -181,9 +180,7 @@ func (b *branch) newFilter(ctx context.Context, s *step) *filter {
 	}
 	defer r.Close()
 	f.checker = &check.Checker{Bundle: r.Rules.Bundle, Plans: r.Plans, Limiter: r.Limiter, Allowed: r.Allow}
-	base, head := r.Rules.Allowances()
-	moves := func(a rules.Allowance) bool { return len(a.From) > 0 } // its files are part of each change
-	f.off = len(r.Errors) > 0 || len(r.Rules.Bundle.Rules) == 0 || slices.ContainsFunc(slices.Concat(base, head), moves)
+	f.off = len(r.Errors) > 0 || len(r.Rules.Bundle.Rules) == 0
 	for i := range r.Rules.Bundle.Rules {
 		rule := &r.Rules.Bundle.Rules[i]
 		f.rules[rule.ID] = true
