@@ -362,7 +362,7 @@ func TestIsNaiveDrawn(t *testing.T) {
 rules:
   - {id: T-1, title: Texts, match: {files: ["**"], forbidden_patterns: ["::/0", "AKIA", "BEGIN RSA PRIVATE KEY", "FIXME"]}}
   - {id: X-1, title: Words, match: {files: ["**/*.{rb,go}"], forbidden_patterns: [{regex: 'eval\(.*\)'}, {text: "os.exec", words: true}]}}
-  - {id: K-1, title: Keys, match: {files: ["**/*.{yml,yaml,tf,json}"], unparsable: text, forbidden_patterns: [{key: "**.privileged", is: true}]}}
+  - {id: K-1, title: Keys, match: {files: ["**/*.{yml,yaml,tf,json}"], unparsable: text, forbidden_patterns: [{key: "**.privileged", is: true}, "privileged: true"]}}
   - {id: P-1, title: Paths, match: {forbidden_files: ["**/*.{pem,p12}", "**/.env"]}}
 `), "HEAD")
 		h, got, j := judged(r, o)

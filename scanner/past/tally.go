@@ -97,7 +97,7 @@ func (b *branch) count(commit *repo.Commit, o *outcome) {
 			refusal.Places += int(x.PlaceCount)
 			refusal.Introduced += int(x.NewPlaceCount)
 			if x.NewPlaceCount > 0 {
-				t.dirs[b.prefix+path.Dir(x.File)] += int(x.NewPlaceCount)
+				t.dirs[b.prefix+path.Dir(x.File)+"/"] += int(x.NewPlaceCount)
 			}
 			if shown == nil || shown.NewPlaceCount == 0 && x.NewPlaceCount > 0 {
 				shown = x

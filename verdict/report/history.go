@@ -62,8 +62,9 @@ func newHistoryPage(h *past.History) *historyPage {
 			count(h.Totals.Changes, "change"), r.Share, h.Since,
 			count(r.FilesAtTip, "file")+verb(r.FilesAtTip, " breaks it", " break it"))
 		if r.Introduced > 0 {
-			r.Stays = fmt.Sprintf("%s %s %s, of which %s removed again", count(r.Introducing, "change"),
-				verb(r.Introducing, "introduces", "introduce"), count(r.Introduced, "place"), number(r.RemovedAgain))
+			r.Stays = fmt.Sprintf("%s %s %s; %s %s removed again", count(r.Introducing, "change"),
+				verb(r.Introducing, "introduces", "introduce"), count(r.Introduced, "place"),
+				number(r.RemovedAgain), verb(r.RemovedAgain, "was", "were"))
 		}
 		if r.RemovedAgain > 0 {
 			r.Stays += fmt.Sprintf(" after %s %s (median)", number(r.MedianDays), verb(r.MedianDays, "day", "days"))
@@ -83,10 +84,10 @@ func newHistoryPage(h *past.History) *historyPage {
 		p.Tone = "pass"
 	case !h.Complete:
 		p.Tone = "undecided"
-		p.Headline += fmt.Sprintf(", %s could not be decided", count(h.Totals.Undecided, "change"))
+		p.Headline += ", " + number(h.Totals.Undecided) + " undecided"
 	}
 	if n := h.Totals.WithoutRules; n > 0 {
-		p.Notes = append(p.Notes, count(n, "earlier change")+" had no bundle on either side, and was not judged")
+		p.Notes = append(p.Notes, count(n, "change")+" without a bundle on either side: not judged")
 	}
 	if len(h.Allowed) > 0 {
 		p.Notes = append(p.Notes, "accepted with --allow: "+strings.Join(h.Allowed, ", "))
@@ -144,9 +145,9 @@ func refusals(c *past.Change) string {
 	return strings.Join(tallyWords(all), " ")
 }
 
-// exampleAt is the place of an example, with its line if it has one.
+// exampleAt is the place of an example, safe to print, with its line if it has one.
 func exampleAt(e *past.Example) string {
-	at := cmp.Or(e.File, theTree)
+	at := cmp.Or(verdict.Visible(e.File), theTree)
 	if e.Line > 0 {
 		at += fmt.Sprintf(":%d", e.Line)
 	}
@@ -167,9 +168,10 @@ func WriteHistoryText(w io.Writer, h *past.History, o TextOptions) error {
 		shown = 3
 	}
 	for _, r := range p.Charts {
-		id, rest := verdict.Visible(r.ID), strings.TrimPrefix(r.Sentence, r.ID)
+		id, rest := verdict.Visible(r.ID)+" ", strings.TrimPrefix(r.Sentence, r.ID+" ")
 		t.under(t.paint(bold, id), columns(id), verdict.Visible(rest))
 		if r.Refused == 0 {
+			t.line("")
 			continue
 		}
 		t.say("  ", "", flow(r.Title))
@@ -216,10 +218,12 @@ func writeHistoryMarkdown(w io.Writer, h *past.History) error {
 		if r.Refused == 0 {
 			continue
 		}
-		head := "\n" + words(strings.Join(slices.DeleteFunc([]string{r.Stays, "most in " + r.Most}, func(s string) bool {
-			return s == "" || s == "most in "
-		}), "; "), 1000) + "\n\n| Commit | Day | Subject | Place | Line |\n|---|---|---|---|---|"
-		m.fold("", codeMarkdown(clip(r.ID, 200))+" "+words(r.Title, 200), false, head, len(r.Examples), 2*markdownLimit/3,
+		head := "\n| Commit | Day | Subject | Place | Line |\n|---|---|---|---|---|"
+		if r.Stays != "" {
+			head = "\n" + words(r.Stays+"; most in "+r.Most, 1000) + ".\n" + head
+		}
+		summary := codeHTML(clip(r.ID, 200)) + " " + prose(clip(r.Title, 200), codeHTML)
+		m.fold("", summary, false, head, len(r.Examples), 2*markdownLimit/3,
 			func(i int) string {
 				e := &r.Examples[i]
 				return fmt.Sprintf("| %s | %s | %s | %s | %s |", codeMarkdown(h.Of(e.Repository)+abbreviated(e.Commit)),
