@@ -80,28 +80,33 @@ func (c *historyCmd) Run(std streams) error {
 }
 
 // prepare applies the flags. The judge is never nil.
-func (c *historyCmd) prepare() (*past.Judge, error) {
-	o := past.Options{Run: newOptions(), Since: c.Since, Branch: c.Branch, Several: len(c.Repos) > 1}
-	err := checkLimits(0, c.Timeout)
-	if c.Workers < 0 {
-		err = fmt.Errorf("--workers is %d; give a number of changes, or 0 for one for each processor", c.Workers)
+func (c *historyCmd) prepare() (j *past.Judge, err error) {
+	o := past.Options{
+		Run: newOptions(), Since: c.Since, Branch: c.Branch, Several: len(c.Repos) > 1, Workers: int(c.Workers),
 	}
-	o.Workers = int(c.Workers)
-	if err == nil {
+	names, bundles := eachLine(c.Policy), run.RuleSources(nil)
+	o.Run.Policies = []string{""}
+	switch err = checkLimits(0, c.Timeout); {
+	case err != nil:
+	case c.Workers < 0:
+		err = fmt.Errorf("--workers is %d; give a number of changes, or 0 for one for each processor", c.Workers)
+	default:
 		o.Run.Allow, _, err = run.ParseAllow(c.Allow)
 	}
-	o.Run.Allow = slices.Compact(slices.Sorted(slices.Values(o.Run.Allow)))
-	names := eachLine(c.Policy)
+	slices.Sort(o.Run.Allow)
+	o.Run.Allow = slices.Compact(o.Run.Allow)
 	if err == nil {
 		o.Run.Pins, err = c.pins(max(len(names), 1))
 	}
-	if o.Run.Policies = []string{""}; err == nil && len(names) > 0 {
-		if o.Bundles, err = run.LoadRules(names, ""); err == nil {
-			err = o.Run.Pins.Check(o.Bundles.Bundles())
-		}
-		o.Run.Policies = nil
-		for _, s := range o.Bundles {
-			o.Run.Policies = append(o.Run.Policies, s.Name)
+	if err == nil && len(names) > 0 {
+		bundles, err = run.LoadRules(names, "")
+	}
+	if err == nil && len(names) > 0 {
+		if err = o.Run.Pins.Check(bundles.Bundles()); err == nil {
+			o.Bundles, o.Run.Policies = bundles, nil
+			for _, s := range bundles {
+				o.Run.Policies = append(o.Run.Policies, s.Name)
+			}
 		}
 	}
 	return past.New(o), err

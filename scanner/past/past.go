@@ -101,8 +101,11 @@ func (j *Judge) Add(ctx context.Context, name string, r *repo.Repository) {
 	if err == nil {
 		err = b.judge(ctx)
 	}
+	if err != nil && ctx.Err() == nil {
+		err = tree.RepoError(err)
+	}
 	if err != nil {
-		b.row.Errors = append(b.row.Errors, run.Errors(tree.RepoError(err))...)
+		b.row.Errors = append(b.row.Errors, run.Errors(err)...)
 	}
 	j.history.Repositories = append(j.history.Repositories, b.row)
 }

@@ -84,7 +84,10 @@ func newHistoryPage(h *past.History) *historyPage {
 		p.Tone = "pass"
 	case !h.Complete:
 		p.Tone = "undecided"
-		p.Headline += ", " + number(h.Totals.Undecided) + " undecided"
+		p.Headline += ", incomplete"
+		if n := h.Totals.Undecided; n > 0 {
+			p.Headline = strings.TrimSuffix(p.Headline, "incomplete") + number(n) + " undecided"
+		}
 	}
 	if n := h.Totals.WithoutRules; n > 0 {
 		p.Notes = append(p.Notes, count(n, "change")+" without a bundle on either side: not judged")
