@@ -30,7 +30,6 @@ type historyCmd struct {
 	Allow   []string      `placeholder:"REASON" sep:"none" help:"@fleet_allow"`
 	Timeout time.Duration `placeholder:"D" help:"Stop, undecided, after this time, such as 10m."`
 	colorFlag
-	Workers int64 `placeholder:"N" help:"Changes at a time. Default: as many as processors."`
 }
 
 func (c *historyCmd) Run(std streams) error {
@@ -80,33 +79,21 @@ func (c *historyCmd) Run(std streams) error {
 }
 
 // prepare applies the flags. The judge is never nil.
-func (c *historyCmd) prepare() (j *past.Judge, err error) {
-	o := past.Options{
-		Run: newOptions(), Since: c.Since, Branch: c.Branch, Several: len(c.Repos) > 1, Workers: int(c.Workers),
-	}
-	names, bundles := eachLine(c.Policy), run.RuleSources(nil)
-	o.Run.Policies = []string{""}
-	switch err = checkLimits(0, c.Timeout); {
-	case err != nil:
-	case c.Workers < 0:
-		err = fmt.Errorf("--workers is %d; give a number of changes, or 0 for one for each processor", c.Workers)
-	default:
+func (c *historyCmd) prepare() (*past.Judge, error) {
+	o := past.Options{Run: newOptions(), Since: c.Since, Branch: c.Branch, Several: len(c.Repos) > 1}
+	names := eachLine(c.Policy)
+	err := checkLimits(0, c.Timeout)
+	if err == nil {
 		o.Run.Allow, _, err = run.ParseAllow(c.Allow)
+		o.Run.Allow = slices.Compact(slices.Sorted(slices.Values(o.Run.Allow)))
 	}
-	slices.Sort(o.Run.Allow)
-	o.Run.Allow = slices.Compact(o.Run.Allow)
 	if err == nil {
 		o.Run.Pins, err = c.pins(max(len(names), 1))
 	}
 	if err == nil && len(names) > 0 {
-		bundles, err = run.LoadRules(names, "")
-	}
-	if err == nil && len(names) > 0 {
-		if err = o.Run.Pins.Check(bundles.Bundles()); err == nil {
-			o.Bundles, o.Run.Policies = bundles, nil
-			for _, s := range bundles {
-				o.Run.Policies = append(o.Run.Policies, s.Name)
-			}
+		var bundles run.RuleSources
+		if bundles, err = run.LoadRules(names, ""); err == nil {
+			o.Bundles, err = bundles, o.Run.Pins.Check(bundles.Bundles())
 		}
 	}
 	return past.New(o), err
@@ -114,8 +101,7 @@ func (c *historyCmd) prepare() (j *past.Judge, err error) {
 
 // judge judges each repository, or the one around the current directory.
 func (c *historyCmd) judge(ctx context.Context, std streams, j *past.Judge) {
-	names := c.Repos
-	open := repo.At
+	names, open := c.Repos, repo.At
 	if len(names) == 0 {
 		names, open = []string{"."}, func(string) (*repo.Repository, error) { return gitEnvironment().Open("") }
 	}
@@ -124,14 +110,7 @@ func (c *historyCmd) judge(ctx context.Context, std streams, j *past.Judge) {
 			done, all := j.Progress()
 			return fmt.Sprintf("%s, %d of %d: %d of %d steps", safe(name), i+1, len(names), done, all)
 		})
-		if r, err := open(name); err != nil {
-			j.Fail(name, err)
-		} else {
-			j.Add(ctx, name, r)
-			if ctx.Err() == nil { // else a read may be under way
-				r.Close()
-			}
-		}
+		j.Add(ctx, name, open)
 		stop()
 	}
 }

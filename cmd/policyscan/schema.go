@@ -22,7 +22,8 @@ type schemaCmd struct {
 func (c *schemaCmd) Run(std streams) error {
 	text := map[string][]byte{
 		"policy": rules.Schema(), "verdict": verdict.Schema(), "explain": []byte(explainSchema),
-		"fleet": summary.Schema(), "history": past.Schema(), "shard": shard.Schema(), "fleet-shard": summary.PartSchema(),
+		"fleet": summary.Schema(), "history": past.Schema(), "shard": shard.Schema(),
+		"fleet-shard": summary.PartSchema(),
 	}[c.Document]
 	_, err := std.out.Write(text)
 	return err

@@ -18,44 +18,39 @@ import (
 )
 
 // A filter passes changes by rules that hold on both sides of each. It is certain only of a change of regular files
-// that break no rule, in trees in which no .gitattributes names an encoding. Anything else could be refused:
-//
-//	an edited bundle, link or submodule, a working-tree-encoding    the whole change
-//	a removed file, if a link could have led to it         what the link's name stands for
-//	a missing required file                                the tree
-//	a forbidden path, a violation, allowed or not, and what cannot be read, parsed or decided    the file
+// that break no rule, in trees in which no .gitattributes names an encoding. All else could be refused: an edited
+// bundle, a link or a submodule; a removed file, if a link could have led to it; a missing required file; a forbidden
+// path; a violation, allowed or not; what cannot be read, parsed or decided.
 type filter struct {
 	checker  *check.Checker
 	off      bool // every change could be refused
 	unruled  bool // there is no bundle
 	rules    map[string]bool
 	paths    map[string]*pathPlan
-	required map[rules.GlobOf]int // number of files that satisfy each glob
+	required map[rules.GlobOf]int // how many files satisfy each glob
 }
 
 // A pathPlan is what the rules ask of a path.
 type pathPlan struct {
-	plan      *check.Plan // nil: no rule is about its content
 	forbidden bool
-	key       contentKey // without the blob
+	plan      *check.Plan // nil: nothing of its content
+	format    formats.Format
+	known     bool // the format
 }
 
-// A contentKey is all that the result of a content depends on.
-type contentKey struct {
-	filter *filter
-	plan   *check.Plan
-	format formats.Format
-	known  bool
-	blob   repo.Hash
-}
-
-// A content is the content of files, to be checked once.
+// A content is all that the result of a file's content depends on, but for the filter, and the result.
 type content struct {
 	filter *filter
 	path   string // of one of the files
 	plan   *check.Plan
-	leaf   repo.Leaf
-	clean  bool // it breaks no rule, and that is certain
+	blob   repo.Hash
+	clean  bool // it certainly breaks no rule
+}
+
+type contentKey struct {
+	filter *filter
+	pathPlan
+	blob repo.Hash
 }
 
 // A treeState is what the filter must know of the tree before a change.
@@ -72,16 +67,16 @@ func (t *treeState) apply(c repo.Change) {
 	if c.New.Mode == repo.Symlink {
 		t.links++
 	}
-	if !isAttributes(c.Path) {
+	if !strings.EqualFold(path.Base(c.Path), ".gitattributes") {
 		return
 	}
-	if delete(t.coding, c.Path); c.New != (repo.Leaf{}) && t.names(c.New) {
+	if delete(t.coding, c.Path); c.New != (repo.Leaf{}) && t.namesEncoding(c.New) {
 		t.coding[c.Path] = true
 	}
 }
 
-// names reports whether a .gitattributes may name an encoding.
-func (t *treeState) names(l repo.Leaf) bool {
+// namesEncoding reports whether a .gitattributes may name an encoding.
+func (t *treeState) namesEncoding(l repo.Leaf) bool {
 	blob, err := t.repo.Blob(l.Hash)
 	if err != nil || !isFile(l) {
 		return true
@@ -91,33 +86,20 @@ func (t *treeState) names(l repo.Leaf) bool {
 	return err != nil || bytes.Contains(bytes.ToLower(text), []byte("encoding"))
 }
 
-func isAttributes(p string) bool { return strings.EqualFold(path.Base(p), ".gitattributes") }
-
 func isFile(l repo.Leaf) bool { return l.Mode == repo.File || l.Mode == repo.Executable }
 
-// filterAll decides for each change whether it could be refused, as far as that does not depend on contents, and
-// returns the contents on which the others depend.
+// filterAll decides which changes a scan must judge, where that does not depend on contents, and returns the contents
+// that decide about the others.
 func (b *branch) filterAll(ctx context.Context) (contents []content, err error) {
 	state := &treeState{repo: b.repo, coding: map[string]bool{}}
 	if len(b.steps) > 0 && b.steps[0].parent != nil {
-		err = b.repo.Diff(repo.Hash{}, b.steps[0].parent.Tree, func(c repo.Change) error {
-			state.apply(c)
-			return context.Cause(ctx)
-		})
+		err = b.each(ctx, repo.Hash{}, b.steps[0].parent.Tree, state.apply)
 	}
 	known := map[contentKey]int{}
 	var f *filter
 	for i := range b.steps {
 		s := &b.steps[i]
-		changesRules := b.Bundles == nil && slices.ContainsFunc(s.files, isBundled)
-		if changesRules {
-			f = nil
-		}
-		if !changesRules && s.parent != nil && f == nil {
-			f = b.newFilter(ctx, s)
-		}
-		before, had := state.links, len(state.coding) > 0
-		removed, odd := false, false
+		had, removed, odd := *state, false, len(state.coding) > 0
 		for _, c := range s.files {
 			state.apply(c)
 			removed = removed || isFile(c.Old) && !isFile(c.New)
@@ -125,52 +107,51 @@ func (b *branch) filterAll(ctx context.Context) (contents []content, err error) 
 				odd = odd || l != (repo.Leaf{}) && !isFile(l)
 			}
 		}
-		if changesRules || s.parent == nil {
+		switch {
+		case b.Bundles == nil && slices.ContainsFunc(s.files, isBundled):
+			f, s.exact = nil, true
+			continue
+		case s.parent == nil:
 			s.exact = true
 			continue
+		case f == nil:
+			f = b.newFilter(ctx, s)
 		}
-		s.rules = f
-		switch {
-		case f.unruled:
+		if s.filter = f; f.unruled {
 			s.outcome = &outcome{unruled: true}
 			continue
-		case f.off || err != nil || odd || had || len(state.coding) > 0 ||
-			removed && before > 0 && !f.checker.Bundle.Uniform():
-			s.exact = true
 		}
-		s.exact = f.lacksRequired(s.files, b) || s.exact
+		s.exact = s.exact || f.off || odd || len(state.coding) > 0 ||
+			removed && had.links > 0 && !f.checker.Bundle.Uniform()
+		s.exact = f.lacksRequired(b, s.files) || s.exact
 		for _, c := range s.files {
-			if s.exact || !isFile(c.New) || b.isOwnRule(c.Path) {
+			if s.exact || !isFile(c.New) || b.isOwn(c.Path) {
 				continue
 			}
 			p := f.path(c.Path)
-			if s.exact = p.forbidden; p.plan == nil || p.forbidden {
+			if s.exact = p.forbidden; p.forbidden || p.plan == nil {
 				continue
 			}
-			key := p.key
-			key.blob = c.New.Hash
+			key := contentKey{f, *p, c.New.Hash}
 			at, is := known[key]
 			if !is {
 				at = len(contents)
 				known[key] = at
-				contents = append(contents, content{filter: f, path: c.Path, plan: p.plan, leaf: c.New})
+				contents = append(contents, content{filter: f, path: c.Path, plan: p.plan, blob: c.New.Hash})
 			}
 			s.contents = append(s.contents, at)
 		}
-		if s.exact {
-			s.contents = nil
-		}
 	}
-	return contents, nil
+	return contents, err
 }
 
-// isBundled reports whether a change is in a directory that discovery looks into.
+// isBundled reports whether a file is in a directory that discovery looks into.
 func isBundled(c repo.Change) bool {
 	dir, _, _ := strings.Cut(c.Path, "/")
 	return dir == rules.HiddenBundle || dir == path.Dir(rules.BoundariesFile)
 }
 
-// newFilter returns the filter for a change and those after it with the same rules.
+// newFilter returns the filter for a change and the later ones with the same rules.
 func (b *branch) newFilter(ctx context.Context, s *step) *filter {
 	f := &filter{paths: map[string]*pathPlan{}, rules: map[string]bool{}}
 	r, err := run.Open(ctx, b.options(s))
@@ -192,28 +173,24 @@ func (b *branch) newFilter(ctx context.Context, s *step) *filter {
 		}
 	}
 	if f.required != nil {
-		err := b.repo.Diff(repo.Hash{}, s.parent.Tree, func(c repo.Change) error {
-			f.count(c, b)
-			return context.Cause(ctx)
-		})
+		err := b.each(ctx, repo.Hash{}, s.parent.Tree, func(c repo.Change) { f.count(b, c) })
 		f.off = f.off || err != nil
 	}
 	return f
 }
 
-// count counts the files that satisfy the globs of required files. A rule file may be in use, and so counts as none.
-func (f *filter) count(c repo.Change, b *branch) {
-	if b.isOwnRule(c.Path) || b.Bundles == nil && isBundled(c) {
+// count counts the files that satisfy globs of required files. A rule file may be in use, and so counts as none.
+func (f *filter) count(b *branch, c repo.Change) {
+	if b.isOwn(c.Path) || b.Bundles == nil && isBundled(c) {
 		return
 	}
-	n := 0
-	if isFile(c.Old) && !repo.IsEmptyBlob(c.Old.Hash) {
-		n--
+	counts := func(l repo.Leaf) int {
+		if isFile(l) && !repo.IsEmptyBlob(l.Hash) {
+			return 1
+		}
+		return 0
 	}
-	if isFile(c.New) && !repo.IsEmptyBlob(c.New.Hash) {
-		n++
-	}
-	if n != 0 {
+	if n := counts(c.New) - counts(c.Old); n != 0 {
 		for _, g := range f.checker.Bundle.Requiring(c.Path, nil) {
 			f.required[g] += n
 		}
@@ -221,19 +198,16 @@ func (f *filter) count(c repo.Change, b *branch) {
 }
 
 // lacksRequired reports whether a required file may be missing after a change.
-func (f *filter) lacksRequired(files []repo.Change, b *branch) bool {
-	if f.required == nil || f.checker == nil {
-		return false
-	}
-	for _, c := range files {
-		f.count(c, b)
-	}
-	for _, n := range f.required {
-		if n <= 0 {
-			return true
+func (f *filter) lacksRequired(b *branch, files []repo.Change) (lacks bool) {
+	if f.required != nil {
+		for _, c := range files {
+			f.count(b, c)
 		}
 	}
-	return false
+	for _, n := range f.required {
+		lacks = lacks || n <= 0
+	}
+	return lacks
 }
 
 func (f *filter) path(name string) *pathPlan {
@@ -242,33 +216,29 @@ func (f *filter) path(name string) *pathPlan {
 		p = &pathPlan{forbidden: len(f.checker.Bundle.Forbidding(name, nil)) > 0}
 		if selected := f.checker.Bundle.Selecting(name, nil); len(selected) > 0 {
 			p.plan = f.checker.Plans.Plan(selected)
-			format, is := formats.Of(name)
-			p.key = contentKey{filter: f, plan: p.plan, format: format, known: is}
+			p.format, p.known = formats.Of(name)
 		}
 		f.paths[name] = p
 	}
 	return p
 }
 
-func newExaminer() *match.Examiner { return &match.Examiner{Bare: true} }
-
 // check checks a content as a scan does.
 func (c *content) check(ctx context.Context, x *match.Examiner, r *repo.Repository) {
 	if ctx.Err() != nil {
 		return
 	}
-	res := check.Result{
-		File: tree.File{Path: c.path, Blob: c.leaf.Hash, Source: blobs{r}}, Plan: c.plan,
-	}
-	c.filter.checker.Check(ctx, x, &res)
-	res.Settle(c.filter.checker.Bundle)
-	c.clean = res.Reached && res.Err == nil && len(res.KeyErrors()) == 0 && len(res.Findings) == 0 && ctx.Err() == nil
+	result := check.Result{File: tree.File{Path: c.path, Blob: c.blob, Source: source{r}}, Plan: c.plan}
+	c.filter.checker.Check(ctx, x, &result)
+	result.Settle(c.filter.checker.Bundle)
+	c.clean = result.Reached && result.Err == nil && len(result.KeyErrors()) == 0 && len(result.Findings) == 0 &&
+		ctx.Err() == nil
 }
 
-// blobs reads contents without a tree.
-type blobs struct{ repo *repo.Repository }
+// A source reads contents without a tree.
+type source struct{ repo *repo.Repository }
 
-func (s blobs) Open(f tree.File, _ bool) (tree.Content, error) {
+func (s source) Open(f tree.File, _ bool) (tree.Content, error) {
 	b, err := s.repo.Blob(f.Blob)
 	if err != nil {
 		return nil, err // not b, which as a Content would not be nil
@@ -277,6 +247,6 @@ func (s blobs) Open(f tree.File, _ bool) (tree.Content, error) {
 	return b, nil
 }
 
-func (s blobs) Lookup(string) (tree.PathInfo, error) { return tree.PathInfo{}, nil }
-func (s blobs) Outside(string) string                { return tree.OutsideTree }
-func (s blobs) IsPresent(string) (bool, error)       { return false, nil }
+func (s source) Lookup(string) (tree.PathInfo, error) { return tree.PathInfo{}, nil }
+func (s source) Outside(string) string                { return tree.OutsideTree }
+func (s source) IsPresent(string) (bool, error)       { return false, nil }

@@ -1,11 +1,11 @@
 // Package past judges the changes of a branch: each commit of its first-parent chain, compared with its first parent,
-// as policyscan --diff-base would have; the first commit of all, as --rev.
+// as policyscan --diff-base would; the first commit of all, as --rev.
 //
-//	a branch --> changes --filter--> those that could be refused --scanner.Scan--> past.History
+//	a branch --since--> changes --filter--> what could be refused --scanner.Scan--> outcomes --tally--> past.History
 //
-// The filter (filter.go) may skip only a change that a scan certainly passes; all others are scanned, so that the
-// answer is that of one scan for each change. Each distinct content is checked once for each set of rules, in the
-// order of the packs. A change is judged as of the day of its commit: no clock counts.
+// The filter skips only a change that a scan certainly passes, so the answer is the same as one scan for each change.
+// Each distinct content is checked once for each plan, in the order of the packs. A change is judged as of the day of
+// its commit: no clock counts.
 //
 // Limits: memory grows with the number of changed files in all changes, and with their violations.
 package past
@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,24 +23,22 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
-	"github.com/policyscan/policyscan/verdict/code"
 	"github.com/policyscan/policyscan/verdict/past"
 )
 
 // Options say which changes are judged, and by which rules.
 type Options struct {
-	// Run has the version, the environment, the reasons of --allow and, for a preview, the names of the bundles.
-	Run     run.Options
+	Run     run.Options     // of each scan
 	Bundles run.RuleSources // of a preview, loaded; nil: each change by the bundles of its two sides
 	Since   string          // a day, or a commit; "" is a year before the tip
 	Branch  string          // "" is the default branch
 	Several bool            // repositories: directories have their names
-	Workers int             // 0: number of processors
 }
 
 // A Judge judges the changes of repositories, one after another.
@@ -47,59 +46,53 @@ type Judge struct {
 	Options
 	history *past.History
 	tallies []*tally // in the order of the rules
-	cache   run.Cache
+	workers int
 
-	done, all atomic.Int64 // contents and changes of the current repository
+	done, all atomic.Int64 // steps of the current repository
 }
 
-// New returns a judge of some repositories.
+// New returns a judge without repositories.
 func New(o Options) *Judge {
-	j := &Judge{Options: o, history: past.New(o.Run.Version)}
-	j.history.Mode, j.history.Allowed = past.Audit, o.Run.Allow
-	if o.Bundles != nil {
-		j.history.Mode, j.Run.FromDisk, j.Run.Cache = past.Preview, true, &j.cache
-		for _, s := range o.Bundles {
-			j.history.Policy = append(j.history.Policy, past.Policy{From: s.From, SHA256: s.Bundle.SHA256})
-		}
-		j.Run.Load = func(name string) (run.RuleSource, error) {
-			for _, s := range o.Bundles {
-				if s.Name == name {
-					return s, nil
-				}
-			}
-			return run.RuleSource{}, errors.New("the bundle " + name + " is not loaded") // not reached
-		}
+	j := &Judge{Options: o, history: past.New(o.Run.Version), workers: runtime.GOMAXPROCS(0)}
+	j.history.Mode, j.history.Allowed, j.Run.Workers = past.Audit, o.Run.Allow, 1
+	if o.Bundles == nil {
+		j.Run.Policies = []string{""}
+		return j
 	}
-	j.Run.Workers = 1
-	if j.Workers == 0 {
-		j.Workers = runtime.GOMAXPROCS(0)
+	j.history.Mode, j.Run.FromDisk, j.Run.Cache, j.Run.Policies = past.Preview, true, &run.Cache{}, nil
+	for _, s := range o.Bundles {
+		j.history.Policy = append(j.history.Policy, past.Policy{From: s.From, SHA256: s.Bundle.SHA256})
+		j.Run.Policies = append(j.Run.Policies, s.Name)
 	}
+	j.Run.Load = o.Bundles.Named
 	return j
 }
 
-// deltaBases is a fifth of the memory that a history may take: with 24 MiB, rails took 29 s of processor time, not 23.
-const deltaBases = 128 << 20
-
-// Progress returns the numbers of steps that are done, and of all that are known, in the current repository.
+// Progress returns the number of steps done and known in the current repository.
 func (j *Judge) Progress() (done, all int) { return int(j.done.Load()), int(j.all.Load()) }
 
-// Fail adds a repository that cannot be opened.
-func (j *Judge) Fail(name string, err error) {
-	row := past.Repository{Name: name, Errors: run.Errors(tree.RepoError(err))}
-	j.history.Repositories = append(j.history.Repositories, row)
-}
+// deltaBases is an eighth of the memory that a history may take: with 24 MiB, rails takes 29 s of processor time
+// instead of 23.
+const deltaBases = 128 << 20
 
-// Add judges the changes of a repository. If ctx ends, it has an error instead.
-func (j *Judge) Add(ctx context.Context, name string, r *repo.Repository) {
-	b := &branch{Judge: j, repo: r, row: past.Repository{Name: name}}
+// Add judges the changes of a repository. If ctx ends, the repository has an error instead.
+func (j *Judge) Add(ctx context.Context, name string, open func(name string) (*repo.Repository, error)) {
+	b := &branch{Judge: j, row: past.Repository{Name: name}}
 	if j.Several {
 		b.prefix = name + ":"
 	}
-	r.CacheBases(deltaBases)
-	b.own = b.ownRules()
-	err := b.find()
-	if err == nil {
-		err = b.judge(ctx)
+	var err error
+	if b.repo, err = open(name); err == nil {
+		b.repo.CacheBases(deltaBases)
+		b.findOwn()
+		if err = b.find(); err == nil {
+			err = b.judge(ctx)
+		}
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	} else if b.repo != nil { // else a read may be under way
+		b.repo.Close()
 	}
 	if err != nil && ctx.Err() == nil {
 		err = tree.RepoError(err)
@@ -132,7 +125,7 @@ type branch struct {
 	repo   *repo.Repository
 	row    past.Repository
 	prefix string // of directories, if there are several repositories
-	own    string // the directory of a named bundle, in the work tree; "" if it is elsewhere
+	own    string // the directory of a named bundle, with a slash, if it is in the work tree
 	tip    *repo.Commit
 	steps  []step // oldest first
 }
@@ -142,13 +135,13 @@ type step struct {
 	commit   *repo.Commit
 	parent   *repo.Commit // nil: the commit has none
 	files    []repo.Change
-	rules    *filter // the filter whose rules are both sides'; nil: the sides differ
-	exact    bool    // the filter cannot pass it
-	contents []int   // that its files have, in the branch's list
+	filter   *filter // nil: the rules of the sides differ
+	exact    bool    // a scan has to decide
+	contents []int   // in its files: numbers in the branch's list
 	outcome  *outcome
 }
 
-// An outcome is the result of a scan of a change, as far as it counts here.
+// An outcome is what counts here of the scan of a change.
 type outcome struct {
 	unruled    bool // neither side has a bundle
 	errors     []verdict.Error
@@ -157,39 +150,45 @@ type outcome struct {
 	broken     map[ruleFile]places
 }
 
-// places are numbers of places.
-type places struct{ places, fresh, allowed int }
-
-func (p places) all() int { return p.places + p.allowed }
-
 type ruleFile struct{ rule, file string }
 
-// ownRules returns the directory of the named bundle in the work tree, whose rule files are not part of a change.
-func (b *branch) ownRules() string {
+type places struct {
+	all   int // with allowed ones
+	fresh int // introduced violations
+}
+
+// findOwn finds the named bundle in the work tree. Its rule files, whatever their version, are no files to check.
+func (b *branch) findOwn() {
 	for _, s := range b.Bundles {
 		if b.repo.WorkTree == "" || s.Dir == "" {
 			continue
 		}
 		if dir, in, err := worktree.PathIn(b.repo.WorkTree, s.Dir); err == nil && in {
-			return dir + "/"
+			b.own = dir + "/"
 		}
 	}
-	return ""
 }
 
-// isOwnRule reports whether a path is that of a rule file of the named bundle.
-func (b *branch) isOwnRule(path string) bool {
-	n := len(b.own)
-	return n > 0 && len(path) > n && path[:n] == b.own && rules.MayBeRead(path[n:])
+func (b *branch) isOwn(path string) bool {
+	name, in := strings.CutPrefix(path, b.own)
+	return b.own != "" && in && rules.MayBeRead(name)
 }
 
 // judge judges all changes, and the tip.
 func (b *branch) judge(ctx context.Context) error {
 	b.done.Store(0)
 	b.all.Store(int64(len(b.steps)))
-	if err := b.list(ctx); err != nil {
-		return err
-	}
+	b.parallel(len(b.steps), 1024, func() func(int) {
+		return func(i int) {
+			s := &b.steps[i]
+			var old repo.Hash
+			if s.parent != nil {
+				old = s.parent.Tree
+			}
+			err := b.each(ctx, old, s.commit.Tree, func(c repo.Change) { s.files = append(s.files, c) })
+			s.exact = err != nil // the scan reports it
+		}
+	})
 	contents, err := b.filterAll(ctx)
 	if err != nil {
 		return err
@@ -197,11 +196,11 @@ func (b *branch) judge(ctx context.Context) error {
 	b.all.Add(int64(len(contents)))
 	blobs := make([]repo.Hash, len(contents))
 	for i := range contents {
-		blobs[i] = contents[i].leaf.Hash
+		blobs[i] = contents[i].blob
 	}
 	order := b.repo.InPackOrder(blobs)
 	b.parallel(len(order), 256, func() func(int) {
-		x := newExaminer()
+		x := &match.Examiner{Bare: true}
 		return func(i int) { contents[order[i]].check(ctx, x, b.repo) }
 	})
 	var scans []*step
@@ -216,38 +215,36 @@ func (b *branch) judge(ctx context.Context) error {
 	}
 	b.all.Add(int64(len(scans)))
 	b.parallel(len(scans), 8, func() func(int) {
-		return func(i int) { scans[i].outcome = b.scan(ctx, b.options(scans[i]), scans[i].files) }
+		return func(i int) { scans[i].outcome = b.scan(ctx, scans[i]) }
 	})
-	tip := b.options(&step{commit: b.tip})
-	var files []repo.Change
+	now := &step{commit: b.tip}
 	if b.own != "" {
-		err = b.repo.Diff(repo.Hash{}, b.tip.Tree, func(c repo.Change) error {
-			files = append(files, c)
-			return nil
-		})
+		err = b.each(ctx, repo.Hash{}, b.tip.Tree, func(c repo.Change) { now.files = append(now.files, c) })
 	}
-	today := b.scan(ctx, tip, files)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if b.row.Errors = append(b.row.Errors, today.errors...); err == nil {
-		b.tally(today)
+	if now.outcome = b.scan(ctx, now); now.outcome != nil && err == nil {
+		b.row.Errors = append(b.row.Errors, now.outcome.errors...)
+		b.tally(now.outcome)
 	}
 	return err
+}
+
+// each calls visit with the changes between two trees until ctx ends.
+func (b *branch) each(ctx context.Context, from, to repo.Hash, visit func(repo.Change)) error {
+	return b.repo.Diff(from, to, func(c repo.Change) error {
+		visit(c)
+		return context.Cause(ctx)
+	})
 }
 
 // parallel calls the functions of several workers with the numbers below n, in batches of neighbours.
 func (b *branch) parallel(n, batch int, worker func() func(int)) {
 	var next atomic.Int64
 	var wait sync.WaitGroup
-	for range b.Workers {
+	for range b.workers {
 		do := worker()
 		wait.Go(func() {
-			for {
-				from := int(next.Add(int64(batch))) - batch
-				if from >= n {
-					return
-				}
+			for from := 0; from < n; {
+				from = int(next.Add(int64(batch))) - batch
 				for i := from; i < min(from+batch, n); i++ {
 					do(i)
 					b.done.Add(1)
@@ -258,34 +255,7 @@ func (b *branch) parallel(n, batch int, worker func() func(int)) {
 	wait.Wait()
 }
 
-// list compares the trees of each change.
-func (b *branch) list(ctx context.Context) error {
-	errs := make([]error, len(b.steps))
-	b.parallel(len(b.steps), 1024, func() func(int) {
-		return func(i int) {
-			s := &b.steps[i]
-			var old repo.Hash
-			if s.parent != nil {
-				old = s.parent.Tree
-			}
-			errs[i] = b.repo.Diff(old, s.commit.Tree, func(c repo.Change) error {
-				s.files = append(s.files, c)
-				return context.Cause(ctx)
-			})
-		}
-	})
-	for i, err := range errs {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err != nil { // the scan reports it
-			b.steps[i].exact = true
-		}
-	}
-	return nil
-}
-
-// options are those of a scan of a change; without a parent, of all files of its commit.
+// options are of the scan of a change; without a parent, of all files of its commit.
 func (b *branch) options(s *step) run.Options {
 	o := b.Run
 	o.OpenedRepository, o.Now = b.repo, s.commit.Date
@@ -300,21 +270,21 @@ func (b *branch) options(s *step) run.Options {
 	return o
 }
 
-// scan judges a change exactly. files are those that it changes.
-func (b *branch) scan(ctx context.Context, o run.Options, files []repo.Change) *outcome {
+// scan judges a change exactly; nil if ctx has ended.
+func (b *branch) scan(ctx context.Context, s *step) *outcome {
 	if ctx.Err() != nil {
 		return nil
 	}
-	r, err := run.Open(ctx, o)
-	if isUnruled(err) && o.Base != "" {
+	r, err := run.Open(ctx, b.options(s))
+	if isUnruled(err) && s.parent != nil {
 		return &outcome{unruled: true}
 	}
 	var v *verdict.Verdict
 	if err != nil {
 		v = r.Undecided(err)
 	} else {
-		for _, c := range files {
-			if b.isOwnRule(c.Path) {
+		for _, c := range s.files {
+			if b.isOwn(c.Path) {
 				r.RuleFiles = append(r.RuleFiles, check.RuleFile{Path: c.Path, Blob: c.Old.Hash},
 					check.RuleFile{Path: c.Path, Blob: c.New.Hash})
 			}
@@ -322,93 +292,27 @@ func (b *branch) scan(ctx context.Context, o run.Options, files []repo.Change) *
 		v = scanner.Scan(ctx, r, nil)
 		r.Close()
 	}
-	out := &outcome{errors: v.Errors, rules: v.Rules, violations: v.Violations, broken: map[ruleFile]places{}}
+	o := &outcome{errors: v.Errors, rules: v.Rules, violations: v.Violations, broken: map[ruleFile]places{}}
+	add := func(x *verdict.Violation, fresh int64) {
+		at := ruleFile{x.RuleID, x.File}
+		n := o.broken[at]
+		o.broken[at] = places{n.all + int(x.PlaceCount), n.fresh + int(fresh)}
+	}
 	for i := range v.Violations {
 		x := &v.Violations[i]
-		if x.Evidence.Places = nil; o.Base == "" { // without a baseline all are new
+		if x.Evidence.Places = nil; s.parent == nil { // without a baseline all are new
 			x.NewPlaceCount = x.PlaceCount
 		}
-		n := out.broken[ruleFile{x.RuleID, x.File}]
-		n.places, n.fresh = n.places+int(x.PlaceCount), n.fresh+int(x.NewPlaceCount)
-		out.broken[ruleFile{x.RuleID, x.File}] = n
+		add(x, x.NewPlaceCount)
 	}
 	for i := range v.AllowedViolations {
-		x := &v.AllowedViolations[i]
-		n := out.broken[ruleFile{x.RuleID, x.File}]
-		n.allowed += int(x.PlaceCount)
-		out.broken[ruleFile{x.RuleID, x.File}] = n
+		add(&v.AllowedViolations[i].Violation, 0)
 	}
-	return out
+	return o
 }
 
 // isUnruled reports whether a run has no bundle.
 func isUnruled(err error) bool {
 	var missing *document.Error
 	return errors.As(err, &missing) && missing.Code == document.CodeMissing
-}
-
-// find finds the tip, and the changes since the given day or commit.
-func (b *branch) find() error {
-	b.row.Branch = b.Branch
-	if b.Branch == "" {
-		b.row.Branch = "HEAD"
-		if _, err := b.repo.Ref("refs/remotes/origin/HEAD"); err == nil && b.repo.WorkTree != "" {
-			b.row.Branch = "origin/HEAD" // the branch that is checked out may be any
-		}
-	}
-	tip, err := b.repo.Commit(b.row.Branch)
-	if err != nil {
-		return err
-	}
-	chain, err := b.chain(tip)
-	if len(chain) == 0 {
-		return err
-	}
-	b.tip = chain[0]
-	b.row.Tip, b.row.TipDate = b.tip.Hash.String(), dateOf(b.tip)
-	n, cutErr := b.since(chain)
-	if cutErr != nil {
-		return cutErr
-	}
-	if n == len(chain) { // its oldest change needs what this clone does not have
-		last := chain[n-1]
-		switch {
-		case err != nil:
-			b.row.Errors = run.Errors(tree.RepoError(err))
-		case last.Ends:
-			const shallow = "this clone is shallow, so changes could be looked at only since %s; run git fetch --unshallow"
-			b.row.Errors = []verdict.Error{{Code: code.Shallow, Message: sprintf(shallow, dateOf(last))}}
-		}
-		if err != nil || last.Ends {
-			n--
-		}
-	}
-	for i := n - 1; i >= 0; i-- {
-		s := step{commit: chain[i]}
-		if i+1 < len(chain) {
-			s.parent = chain[i+1]
-		}
-		b.steps = append(b.steps, s)
-	}
-	if n > 0 {
-		b.row.First = chain[n-1].Hash.String()
-	} else if len(b.row.Errors) == 0 && !b.allowsEmpty() {
-		return &verdict.Error{Code: code.Empty, Message: sprintf("the branch has no change since %s; "+
-			"name an earlier day or commit with --since, or allow it with --allow empty", b.row.Since)}
-	}
-	return nil
-}
-
-// chain returns the first-parent chain from a commit on, newest first, and the error that ends it too early.
-func (b *branch) chain(h repo.Hash) (all []*repo.Commit, err error) {
-	for {
-		c, err := b.repo.Describe(h)
-		if err != nil {
-			return all, err
-		}
-		if all = append(all, c); len(c.Parents) == 0 || c.Ends {
-			return all, nil
-		}
-		h = c.Parents[0]
-	}
 }

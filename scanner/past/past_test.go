@@ -203,16 +203,13 @@ func named(t testing.TB, text string) run.RuleSources {
 
 func options(b run.RuleSources, branch string) Options {
 	o := Options{Bundles: b, Branch: branch, Since: "1970-01-01"}
-	o.Run = run.Options{Version: "test", Getenv: func(string) string { return "" }, Policies: []string{""}}
-	if b != nil {
-		o.Run.Policies = []string{b[0].Name}
-	}
+	o.Run = run.Options{Version: "test", Getenv: func(string) string { return "" }}
 	return o
 }
 
 // naive is what one scan of a change says: how often each rule is broken, and the errors.
 func naive(t testing.TB, r *repo.Repository, o run.Options, commit *repo.Commit) string {
-	o.OpenedRepository, o.Now = r, commit.Date
+	o.OpenedRepository, o.Now, o.Cache, o.Load, o.FromDisk = r, commit.Date, nil, nil, false
 	if o.Now.IsZero() {
 		o.Now = time.Unix(0, 0)
 	}
@@ -263,9 +260,9 @@ func shown(rules []past.Refusal, errors []verdict.Error) string {
 }
 
 // judged returns what a history says of each change, by commit; "" for one that passes.
-func judged(r *repo.Repository, o Options) (*past.History, map[string]string, *Judge) {
+func judged(dir string, o Options) (*past.History, map[string]string, *Judge) {
 	j := New(o)
-	j.Add(context.Background(), "r", r)
+	j.Add(context.Background(), dir, repo.At)
 	h := j.End()
 	all := map[string]string{}
 	for _, c := range append(slices.Clone(h.Undecided), h.Refused...) {
@@ -300,7 +297,7 @@ func TestIsNaive(t *testing.T) {
 				b = named(t, bundles[i/2%(len(bundles)-1)])
 			}
 			o := options(b, fmt.Sprint("h", i))
-			h, got, _ := judged(r, o)
+			h, got, j := judged(dir, o)
 			if h.Totals.Changes == 0 && h.Totals.WithoutRules == 0 {
 				t.Fatalf("seed %d, %s: %+v", seed, o.Branch, h)
 			}
@@ -314,7 +311,7 @@ func TestIsNaive(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want := naive(t, r, o.Run, c)
+				want := naive(t, r, j.Run, c)
 				switch {
 				case want == "without rules":
 					without++
@@ -365,7 +362,7 @@ rules:
   - {id: K-1, title: Keys, match: {files: ["**/*.{yml,yaml,tf,json}"], unparsable: text, forbidden_patterns: [{key: "**.privileged", is: true}, "privileged: true"]}}
   - {id: P-1, title: Paths, match: {forbidden_files: ["**/*.{pem,p12}", "**/.env"]}}
 `), "HEAD")
-		h, got, j := judged(r, o)
+		h, got, j := judged(name, o)
 		tip, err := r.Commit("HEAD")
 		if err != nil {
 			t.Fatal(err)
@@ -377,7 +374,7 @@ rules:
 		refused, random := 0, rand.New(rand.NewPCG(1, 61))
 		for range drawn {
 			c := all[random.IntN(len(all))]
-			want := naive(t, r, o.Run, c)
+			want := naive(t, r, j.Run, c)
 			if want != got[c.Hash.String()] {
 				t.Errorf("%s:\n%q, one scan says\n%q", c.Hash, got[c.Hash.String()], want)
 			}

@@ -16,7 +16,7 @@ import (
 type tally struct {
 	past.Rule
 	months, dirs map[string]int
-	stays        []int          // of each place that was removed again, in days
+	stays        []int          // in days, of each place that was removed again
 	more         []past.Example // of changes that introduce nothing
 }
 
@@ -57,10 +57,12 @@ func (b *branch) tally(today *outcome) {
 	for _, r := range today.rules {
 		b.tallyOf(r.ID, r.Title)
 	}
-	for at, n := range today.broken {
-		if n.places > 0 {
-			b.tallyOf(at.rule, "").FilesAtTip++
-		}
+	broken := map[ruleFile]bool{}
+	for i := range today.violations {
+		broken[ruleFile{today.violations[i].RuleID, today.violations[i].File}] = true
+	}
+	for at := range broken {
+		b.tallyOf(at.rule, "").FilesAtTip++
 	}
 	stays := map[string]map[string]*stay{}
 	for i := range b.steps {
@@ -80,7 +82,8 @@ func (b *branch) tally(today *outcome) {
 // count adds a scanned change to the document.
 func (b *branch) count(commit *repo.Commit, o *outcome) {
 	c := past.Change{
-		Repository: b.row.Name, Commit: commit.Hash.String(), Date: dateOf(commit), Subject: commit.Subject, Errors: o.errors,
+		Repository: b.row.Name, Commit: commit.Hash.String(), Date: dateOf(commit), Subject: commit.Subject,
+		Errors: o.errors,
 	}
 	for _, r := range o.rules {
 		t := b.tallyOf(r.ID, r.Title)
@@ -138,15 +141,14 @@ func (b *branch) count(commit *repo.Commit, o *outcome) {
 	}
 }
 
-// A stay is the places of a rule in a file: of those that refused changes introduced, and no change has removed since,
-// the time of each, oldest first.
+// A stay is the places of a rule in a file.
 type stay struct {
-	all   int // with those that were there before
-	since []time.Time
+	all   int
+	since []time.Time // of each that a refused change introduced, and none has removed, oldest first
 }
 
-// follow takes away the places that a change removes, the newest first, and adds those that it introduces. stays is by
-// file, then rule. A file that is renamed unchanged keeps its places.
+// follow takes away the places that a change removes, the newest first, and adds the introduced ones. stays is by file,
+// then rule. A file that is renamed unchanged keeps its places.
 func (b *branch) follow(s *step, stays map[string]map[string]*stay) {
 	o := s.outcome
 	switch {
@@ -178,8 +180,8 @@ func (b *branch) follow(s *step, stays map[string]map[string]*stay) {
 		file := verdict.Path(c.Path)
 		for rule, st := range stays[file] {
 			at := ruleFile{rule, file}
-			now := o.broken[at].all()
-			known := s.rules == nil || s.rules.rules[rule] // else the rule is gone, not the places
+			now := o.broken[at].all
+			known := s.filter == nil || s.filter.rules[rule] // else the rule is gone, not the places
 			if gone := min(st.all-(now-fresh[at]), len(st.since)); gone > 0 && known {
 				t, keep := b.tallyOf(rule, ""), len(st.since)-gone
 				for _, since := range st.since[keep:] {
@@ -201,7 +203,7 @@ func (b *branch) follow(s *step, stays map[string]map[string]*stay) {
 		}
 		st := cmp.Or(stays[at.file][at.rule], &stay{})
 		stays[at.file][at.rule] = st
-		st.all = o.broken[at].all()
+		st.all = o.broken[at].all
 		st.since = append(st.since, slices.Repeat([]time.Time{s.commit.Date}, n)...)
 	}
 }
