@@ -56,8 +56,9 @@ agent/session: agent/call golang.org/x/sys/unix golang.org/x/sys/windows
 agent/settings: internal/disk rules/document github.com/go-json-experiment/json/jsontext
 cmd/policyscan: agent/ask agent/call agent/callrules agent/dialect agent/dialect/sigmashake agent/gate agent/hook
     agent/protocol agent/settings internal/disk rules rules/document scanner scanner/action scanner/allowance
-    scanner/check scanner/checkout scanner/fleet scanner/repo scanner/reuse scanner/run scanner/setup scanner/tree
-    verdict verdict/code verdict/output verdict/report verdict/shard verdict/summary github.com/alecthomas/kong
+    scanner/check scanner/checkout scanner/fleet scanner/past scanner/repo scanner/reuse scanner/run scanner/setup
+    scanner/tree verdict verdict/code verdict/output verdict/past verdict/report verdict/shard verdict/summary
+    github.com/alecthomas/kong
     golang.org/x/term
 internal/cputime: golang.org/x/sys/unix
 internal/disk:
@@ -87,6 +88,8 @@ scanner/keys/formats: scanner/keys github.com/go-json-experiment/json/jsontext g
     github.com/zclconf/go-cty/cty gopkg.in/yaml.v3
 scanner/match: rules/regex scanner/needle verdict verdict/linehash
 scanner/needle: golang.org/x/sys/cpu
+scanner/past: rules rules/document scanner scanner/check scanner/keys/formats scanner/match scanner/repo scanner/run
+    scanner/tree scanner/worktree verdict verdict/code verdict/past
 scanner/repo: internal/disk github.com/go-git/go-git/v5/plumbing github.com/pjbgf/sha1cd golang.org/x/sys/unix
 scanner/reuse:
 scanner/run: internal/disk rules rules/document rules/glob rules/starter scanner/check scanner/checkout scanner/repo
@@ -100,7 +103,8 @@ verdict: github.com/go-json-experiment/json github.com/go-json-experiment/json/j
 verdict/code:
 verdict/linehash:
 verdict/output: internal/disk verdict verdict/code verdict/report verdict/summary golang.org/x/sys/unix
-verdict/report: verdict verdict/code verdict/summary golang.org/x/text/width
+verdict/past: verdict
+verdict/report: verdict verdict/code verdict/past verdict/summary golang.org/x/text/width
 verdict/shard: verdict github.com/go-json-experiment/json
 verdict/summary: verdict verdict/shard
 `

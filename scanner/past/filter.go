@@ -38,7 +38,7 @@ type pathPlan struct {
 	known     bool // the format
 }
 
-// A content is all that the result of a file's content depends on, but for the filter, and the result.
+// A content is the content of some files, and what a check of it gave.
 type content struct {
 	filter *filter
 	path   string // of one of the files

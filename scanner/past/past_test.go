@@ -77,7 +77,7 @@ func ruleFiles(text string) map[string]string {
 	return files
 }
 
-// A generator writes histories for git fast-import, each on a branch of its own.
+// A generator writes histories for git fast-import, each on another branch.
 type generator struct {
 	*rand.Rand
 	out  bytes.Buffer

@@ -38,11 +38,11 @@ func (b *branch) find() error {
 		return err
 	}
 	last := chain[len(chain)-1]
-	if n == len(chain) && (broken != nil || last.Ends) { // the parent of the last one is not here
+	if n == len(chain) && (broken != nil || last.Ends) { // the parent of the last one is not in this clone
 		n--
 		if broken == nil {
-			const shallow = "this clone is shallow, so changes could be looked at only since %s; run git fetch --unshallow"
-			broken = &verdict.Error{Code: code.Shallow, Message: fmt.Sprintf(shallow, dateOf(last))}
+			broken = &verdict.Error{Code: code.Shallow, Message: fmt.Sprintf("this clone is shallow, so changes "+
+				"could be looked at only since %s; run git fetch --unshallow", dateOf(last))}
 		}
 		b.row.Errors = run.Errors(tree.RepoError(broken))
 	} else if n == 0 && !slices.Contains(b.Run.Allow, check.AllowEmpty) {

@@ -14,18 +14,18 @@ import (
 
 // A tally is the numbers of a rule over all repositories.
 type tally struct {
-	past.Rule
+	doc          past.Rule
 	months, dirs map[string]int
 	stays        []int          // in days, of each place that was removed again
 	more         []past.Example // of changes that introduce nothing
 }
 
 func (j *Judge) tallyOf(id, title string) *tally {
-	i := slices.IndexFunc(j.tallies, func(t *tally) bool { return t.ID == id })
+	i := slices.IndexFunc(j.tallies, func(t *tally) bool { return t.doc.ID == id })
 	if i < 0 {
 		i = len(j.tallies)
 		j.tallies = append(j.tallies, &tally{
-			Rule: past.Rule{ID: id, Title: title}, months: map[string]int{}, dirs: map[string]int{},
+			doc: past.Rule{ID: id, Title: title}, months: map[string]int{}, dirs: map[string]int{},
 		})
 	}
 	return j.tallies[i]
@@ -33,15 +33,16 @@ func (j *Judge) tallyOf(id, title string) *tally {
 
 // rule returns the numbers for the document.
 func (t *tally) rule() past.Rule {
-	t.Months, t.Dirs = sorted(t.months), sorted(t.dirs)
-	slices.SortStableFunc(t.Dirs, func(a, b past.Tally) int { return b.Count - a.Count })
-	t.Dirs = t.Dirs[:min(len(t.Dirs), past.MaxDirs)]
-	t.Examples = append(t.Examples, t.more[:min(len(t.more), past.MaxExamples-len(t.Examples))]...)
+	r := t.doc
+	r.Months, r.Dirs = sorted(t.months), sorted(t.dirs)
+	slices.SortStableFunc(r.Dirs, func(a, b past.Tally) int { return b.Count - a.Count })
+	r.Dirs = r.Dirs[:min(len(r.Dirs), past.MaxDirs)]
+	r.Examples = append(slices.Clip(r.Examples), t.more[:min(len(t.more), past.MaxExamples-len(r.Examples))]...)
 	if slices.Sort(t.stays); len(t.stays) > 0 {
-		t.MedianDays = t.stays[(len(t.stays)-1)/2]
+		r.MedianDays = t.stays[(len(t.stays)-1)/2]
 	}
-	t.RemovedAgain = len(t.stays)
-	return t.Rule
+	r.RemovedAgain = len(t.stays)
+	return r
 }
 
 // sorted returns the counts in the order of their names.
@@ -62,7 +63,7 @@ func (b *branch) tally(today *outcome) {
 		broken[ruleFile{today.violations[i].RuleID, today.violations[i].File}] = true
 	}
 	for at := range broken {
-		b.tallyOf(at.rule, "").FilesAtTip++
+		b.tallyOf(at.rule, "").doc.FilesAtTip++
 	}
 	stays := map[string]map[string]*stay{}
 	for i := range b.steps {
@@ -110,8 +111,8 @@ func (b *branch) count(commit *repo.Commit, o *outcome) {
 			continue
 		}
 		c.Rules = append(c.Rules, refusal)
-		t.Refused++
-		t.Introduced += refusal.Introduced
+		t.doc.Refused++
+		t.doc.Introduced += refusal.Introduced
 		if c.Date != "" {
 			t.months[c.Date[:len("2006-01")]]++
 		}
@@ -124,8 +125,8 @@ func (b *branch) count(commit *repo.Commit, o *outcome) {
 		}
 		list := &t.more
 		if refusal.Introduced > 0 {
-			t.Introducing++
-			list = &t.Examples
+			t.doc.Introducing++
+			list = &t.doc.Examples
 		}
 		if len(*list) < past.MaxExamples {
 			*list = append(*list, e)

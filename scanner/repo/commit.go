@@ -21,7 +21,7 @@ type commit struct {
 type Commit struct {
 	Hash, Tree Hash
 	Parents    []Hash
-	Date       time.Time // the committer's; the zero time if it is none of the years 1970 to 9999
+	Date       time.Time // the committer's; zero if it is not in the years 1970 to 9999
 	Subject    string    // the first line of the message
 	Ends       bool      // it is the boundary of a shallow clone, which may lack its parents
 }

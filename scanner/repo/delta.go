@@ -174,7 +174,7 @@ const (
 	maxBase  = 3 << 20
 )
 
-// CacheBases has so many bytes of bases cached, for a program that reads many versions of files. It is called first.
+// CacheBases sets how many bytes of bases are cached. It must be called before objects are read.
 func (r *Repository) CacheBases(bytes int) { r.objects.bases.limit = bytes }
 
 // remember caches content, which must not be changed any more.

@@ -260,7 +260,7 @@ func Rewrite(
 	return failed
 }
 
-// A Summary is the reports of a document that has no file of its own.
+// A Summary is the reports of a document without a file.
 type Summary struct {
 	Reports []Report
 	Tracks  Tracks
@@ -286,7 +286,8 @@ func (s *Summary) Begin() error {
 func (s *Summary) End(caught func() int) error {
 	nothing := func() error { return nil }
 	e := ending{
-		reports: s.Reports, stdout: s.Stdout, passes: s.Passes, fail: s.Fail, save: nothing, print: nothing, show: s.Show,
+		reports: s.Reports, stdout: s.Stdout, passes: s.Passes, fail: s.Fail,
+		save: nothing, print: nothing, show: s.Show,
 	}
 	return e.write(caught)
 }

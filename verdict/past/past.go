@@ -1,7 +1,5 @@
-// Package past is the document of policyscan history: which past changes of branches the rules refuse, and what breaks
-// the rules at the tips today. It has its model, its schema and its sentences, and knows neither files nor commits.
-//
-// [History.Decide] ends a document and alone says PASS.
+// Package past is the document of policyscan history: what rules would have stopped of the changes of branches, and
+// what breaks them at the tips. It knows neither files nor commits. [History.Decide] ends it and alone says PASS.
 package past
 
 import (
@@ -18,36 +16,34 @@ const SchemaVersion = "1"
 //go:embed schema.json
 var schema []byte
 
-// Schema returns the JSON Schema of the document.
+// Schema returns the JSON Schema (draft 2020-12) of the document.
 func Schema() []byte { return schema }
 
 // The values of [History.Mode].
 const (
-	Audit   = "audit"   // each change by the bundle of its parent and its own
-	Preview = "preview" // all by the named bundles alone
+	Audit   = "audit"   // each change is judged by its parent's bundle and its own
+	Preview = "preview" // the named bundles alone judge all changes
 )
 
-// A History is the document. Its fields are in the order of the file. Lists are never null; missing text is "".
+// A History is the document. Its fields are in the order of the file; lists are never null. schema.json describes them.
 type History struct {
-	SchemaVersion string `json:"schema_version"`
-	// Verdict is PASS only if every change was decided and none refused.
-	Verdict  verdict.Outcome `json:"verdict"`
-	Complete bool            `json:"complete"` // there are no errors, and no change is undecided
-	Tool     verdict.Tool    `json:"tool"`
-	Mode     string          `json:"mode"`
-	Policy   []Policy        `json:"policy"`  // of a preview
-	Allowed  []string        `json:"allowed"` // reasons of --allow, sorted
-	// Since is the first day, or the ref, after which changes were judged; of several repositories the earliest day.
-	Since        string          `json:"since"`
-	Totals       Counts          `json:"totals"`
-	Rules        []Rule          `json:"rules"`        // in order of evaluation; of an audit, the tips' first
-	Repositories []Repository    `json:"repositories"` // in the order given
-	Refused      []Change        `json:"refused"`      // newest first
-	Undecided    []Change        `json:"undecided"`    // newest first
-	Errors       []verdict.Error `json:"errors"`       // of the run as a whole
+	SchemaVersion string          `json:"schema_version"`
+	Verdict       verdict.Outcome `json:"verdict"`  // PASS: every change was decided and none refused
+	Complete      bool            `json:"complete"` // no errors, and no change is undecided
+	Tool          verdict.Tool    `json:"tool"`
+	Mode          string          `json:"mode"`
+	Policy        []Policy        `json:"policy"`  // of a preview
+	Allowed       []string        `json:"allowed"` // reasons of --allow, sorted
+	Since         string          `json:"since"`   // a day or a commit; of several repositories the earliest day
+	Totals        Counts          `json:"totals"`
+	Rules         []Rule          `json:"rules"`        // in order of evaluation
+	Repositories  []Repository    `json:"repositories"` // in the order given
+	Refused       []Change        `json:"refused"`      // by repository, newest first
+	Undecided     []Change        `json:"undecided"`    // by repository, newest first; also refused ones
+	Errors        []verdict.Error `json:"errors"`       // of the run as a whole
 }
 
-// A Policy is a bundle that judged all changes.
+// A Policy is a bundle of a preview.
 type Policy struct {
 	From   string `json:"from"` // "disk" or "builtin"
 	SHA256 string `json:"sha256"`
@@ -55,9 +51,9 @@ type Policy struct {
 
 // Counts are numbers of changes.
 type Counts struct {
-	Changes      int `json:"changes"` // judged, or undecided
+	Changes      int `json:"changes"`
 	Refused      int `json:"refused"`
-	Undecided    int `json:"undecided"`     // also refused ones that were not checked completely
+	Undecided    int `json:"undecided"`
 	WithoutRules int `json:"without_rules"` // of an audit: not in Changes, since neither side has a bundle
 }
 
@@ -66,7 +62,7 @@ type Repository struct {
 	Name    string          `json:"name"`
 	Branch  string          `json:"branch"`
 	Tip     string          `json:"tip"`
-	TipDate string          `json:"tip_date"` // as [Change.Date]
+	TipDate string          `json:"tip_date"`
 	Since   string          `json:"since"`
 	First   string          `json:"first"` // the oldest judged change; "" without one
 	Counts  Counts          `json:"counts"`
@@ -75,16 +71,15 @@ type Repository struct {
 
 // A Rule is what a rule did to the changes.
 type Rule struct {
-	ID    string `json:"id"`
-	Title string `json:"title"`
-	// Refused is the number of changes that it refuses, of those that it judged.
+	ID           string    `json:"id"`
+	Title        string    `json:"title"`
 	Refused      int       `json:"refused"`
 	Share        float64   `json:"share_percent"` // of Totals.Changes, with one decimal
-	FilesAtTip   int       `json:"files_at_tip"`  // that break it today
-	Introducing  int       `json:"introducing"`   // of the refused changes, those that introduce a place
-	Introduced   int       `json:"introduced"`    // places that refused changes brought
+	FilesAtTip   int       `json:"files_at_tip"`  // that break it
+	Introducing  int       `json:"introducing"`   // refused changes that introduce a place
+	Introduced   int       `json:"introduced"`    // the places
 	RemovedAgain int       `json:"removed_again"` // of these, by a later change
-	MedianDays   int       `json:"median_days"`   // that these stayed; 0 without any
+	MedianDays   int       `json:"median_days"`   // that the removed ones stayed
 	Dirs         []Tally   `json:"dirs"`          // with most introduced places, at most [MaxDirs]
 	Months       []Tally   `json:"months"`        // refused changes by month, as 2026-03, in order
 	Examples     []Example `json:"examples"`      // newest first, introduced ones before others, at most [MaxExamples]
@@ -118,9 +113,9 @@ type Example struct {
 type Change struct {
 	Repository string          `json:"repository"`
 	Commit     string          `json:"commit"`
-	Date       string          `json:"date"` // the committer's, as in RFC 3339, in UTC; "" if it is none
+	Date       string          `json:"date"` // the committer's, as in RFC 3339, in UTC; "" if unknown
 	Subject    string          `json:"subject"`
-	Rules      []Refusal       `json:"rules"`  // that refuse it, in order of evaluation
+	Rules      []Refusal       `json:"rules"`  // by which it is refused, in order of evaluation
 	Errors     []verdict.Error `json:"errors"` // why it could not be decided
 }
 
@@ -150,9 +145,8 @@ func (h *History) Decide() {
 		h.Complete = h.Complete && c.Undecided == 0 && len(h.Repositories[i].Errors) == 0
 	}
 	for i := range h.Rules {
-		if r := &h.Rules[i]; h.Totals.Changes > 0 {
-			r.Share = math.Round(1000*float64(r.Refused)/float64(h.Totals.Changes)) / 10
-		}
+		r := &h.Rules[i]
+		r.Share = math.Round(1000*float64(r.Refused)/float64(max(h.Totals.Changes, 1))) / 10
 	}
 	h.Verdict = verdict.Fail
 	if h.Complete && h.Totals.Refused == 0 && len(h.Repositories) > 0 {
@@ -160,7 +154,7 @@ func (h *History) Decide() {
 	}
 }
 
-// Failures returns all errors, each with the commit or repository that it is about.
+// Failures returns all errors, each with its repository or commit.
 func (h *History) Failures() []verdict.Error {
 	all := slices.Clone(h.Errors)
 	add := func(of string, errors []verdict.Error) {
@@ -173,13 +167,12 @@ func (h *History) Failures() []verdict.Error {
 		add(h.Repositories[i].Name, h.Repositories[i].Errors)
 	}
 	for i := range h.Undecided {
-		c := &h.Undecided[i]
-		add(h.Of(c.Repository)+c.Commit[:7], c.Errors)
+		add(h.Of(h.Undecided[i].Repository)+h.Undecided[i].Commit[:7], h.Undecided[i].Errors)
 	}
 	return all
 }
 
-// Of is what stands before a commit of a repository, if there are several.
+// Of names a repository before one of its commits, if there are several repositories.
 func (h *History) Of(repository string) string {
 	if len(h.Repositories) < 2 {
 		return ""

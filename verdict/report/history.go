@@ -207,6 +207,10 @@ func WriteHistoryText(w io.Writer, h *past.History, o TextOptions) error {
 // writeHistoryMarkdown writes a page of GitHub's Markdown. The limits of [writeMarkdown] apply.
 func writeHistoryMarkdown(w io.Writer, h *past.History) error {
 	m, p := markdownPage{document: "--report json", omitted: map[string]int{}}, newHistoryPage(h)
+	row := func(of, commit, date, subject string) string {
+		at := codeMarkdown(h.Of(of) + abbreviated(commit))
+		return fmt.Sprintf("| %s | %s | %s |", at, dayOf(date), words(subject, 100))
+	}
 	m.line("## policyscan history " + string(h.Verdict) + ": " + words(p.Headline, 200))
 	for _, n := range p.Notes {
 		m.line("\n" + words(n, 1000) + ".")
@@ -229,15 +233,14 @@ func writeHistoryMarkdown(w io.Writer, h *past.History) error {
 		m.fold("", summary, false, head, len(r.Examples), 2*markdownLimit/3,
 			func(i int) string {
 				e := &r.Examples[i]
-				return fmt.Sprintf("| %s | %s | %s | %s | %s |", codeMarkdown(h.Of(e.Repository)+abbreviated(e.Commit)),
-					dayOf(e.Date), words(e.Subject, 100), codeMarkdown(exampleAt(e)), codeMarkdown(cmp.Or(e.Excerpt, e.Reason)))
+				return fmt.Sprintf("%s %s | %s |", row(e.Repository, e.Commit, e.Date, e.Subject),
+					codeMarkdown(exampleAt(e)), codeMarkdown(cmp.Or(e.Excerpt, e.Reason)))
 			})
 	}
 	m.list("", "\n### Refused changes, newest first\n\n| Commit | Day | Subject | Places |\n|---|---|---|---|",
 		len(h.Refused), markdownLimit-4<<10, func(i int) string {
 			c := &h.Refused[i]
-			return fmt.Sprintf("| %s | %s | %s | %s |", codeMarkdown(h.Of(c.Repository)+abbreviated(c.Commit)), dayOf(c.Date),
-				words(c.Subject, 100), words(refusals(c), 500))
+			return row(c.Repository, c.Commit, c.Date, c.Subject) + " " + words(refusals(c), 500) + " |"
 		})
 	return m.end(w, h.Tool.Version)
 }
