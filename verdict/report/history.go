@@ -98,8 +98,8 @@ func newHistoryPage(h *past.History) *historyPage {
 	return p
 }
 
-// monthsOf returns the months of the charts: from the first with a refused change to the last, at most 100 years; if
-// the clocks of commits are further apart, only those with one.
+// monthsOf returns the months of the charts: from the first with a refused change to the last, at least a year and at
+// most a hundred. If the clocks of commits are further apart, they are the months with a change alone.
 func monthsOf(h *past.History) (all []string) {
 	for i := range h.Rules {
 		for _, m := range h.Rules[i].Months {
@@ -107,23 +107,24 @@ func monthsOf(h *past.History) (all []string) {
 		}
 	}
 	slices.Sort(all)
-	all = slices.Compact(all)
-	if len(all) == 0 {
+	if all = slices.Compact(all); len(all) == 0 {
 		return nil
 	}
-	const most = 1200
-	var year, month int
-	_, _ = fmt.Sscanf(all[0], "%d-%d", &year, &month)
-	var every []string
-	for at := all[0]; at <= all[len(all)-1]; at = fmt.Sprintf("%04d-%02d", year, month) {
-		if every = append(every, at); len(every) > most {
-			return all
-		}
-		if month++; month > 12 {
-			year, month = year+1, 1
-		}
+	number := func(name string) (n int) {
+		var year, month int
+		_, _ = fmt.Sscanf(name, "%d-%d", &year, &month) // as this program writes it
+		return 12*year + month - 1
 	}
-	return every
+	last := number(all[len(all)-1])
+	first := min(number(all[0]), last-11)
+	if last-first >= 1200 {
+		return all
+	}
+	all = nil
+	for n := first; n <= last; n++ {
+		all = append(all, fmt.Sprintf("%04d-%02d", n/12, n%12+1))
+	}
+	return all
 }
 
 func (r *historyRule) draw(months []string) {

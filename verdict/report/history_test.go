@@ -103,11 +103,15 @@ func TestHistoryGolden(t *testing.T) {
 	}
 }
 
-// TestHistoryCharts: the months of a chart are those from the first refused change to the last, but not those between
+// TestHistoryCharts: the months of a chart are from the first refused change to the last, at least a year, but none between
 // clocks that are centuries apart.
 func TestHistoryCharts(t *testing.T) {
 	h := pageHistory("")
-	if got := strings.Join(monthsOf(h), " "); got != "2025-12 2026-01 2026-02 2026-03" {
+	if got := monthsOf(h); len(got) != 12 || got[0] != "2025-04" || got[8] != "2025-12" || got[11] != "2026-03" {
+		t.Error(got)
+	}
+	h.Rules[1].Months = []past.Tally{{Name: "2024-12", Count: 1}}
+	if got := monthsOf(h); len(got) != 16 || got[0] != "2024-12" || got[1] != "2025-01" {
 		t.Error(got)
 	}
 	h.Rules[1].Months = []past.Tally{{Name: "9999-12", Count: 1}}
