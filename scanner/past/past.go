@@ -276,8 +276,8 @@ func (b *branch) scan(ctx context.Context, s *step) *outcome {
 		return nil
 	}
 	r, err := run.Open(ctx, b.options(s))
-	if isUnruled(err) && s.parent != nil {
-		return &outcome{unruled: true}
+	if isUnruled(err) {
+		return &outcome{unruled: true, errors: run.Errors(err)}
 	}
 	var v *verdict.Verdict
 	if err != nil {

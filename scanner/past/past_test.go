@@ -220,7 +220,7 @@ func naive(t testing.TB, r *repo.Repository, o run.Options, commit *repo.Commit)
 	}
 	one, err := run.Open(context.Background(), o)
 	if err != nil {
-		if isUnruled(err) && o.Base != "" {
+		if isUnruled(err) {
 			return "without rules"
 		}
 		return shown(nil, one.Undecided(err).Errors)

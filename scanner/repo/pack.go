@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"sync"
@@ -126,29 +127,28 @@ func (p *pack) find(h Hash) (int64, error) {
 	return p.offset(i)
 }
 
-// InPackOrder returns the order, by index, in which objects are cheapest to read: a pack has the bases of deltas
-// before them. Those in no pack are last.
+// InPackOrder returns the order, by index, in which objects are cheapest to read: in a pack, most deltas are behind
+// their bases. Objects in no pack are last.
 func (r *Repository) InPackOrder(all []Hash) []int {
 	type place struct {
-		dir, pack int
-		at        int64
+		pack int
+		at   int64
 	}
 	places, order := make([]place, len(all)), make([]int, len(all))
 	for i, h := range all {
-		order[i], places[i].dir = i, len(r.objects.dirs)
-	search:
-		for d, dir := range r.objects.dirs {
-			for k, p := range dir.packs {
-				if at, err := p.find(h); err == nil {
-					places[i] = place{d, k, at}
-					break search
+		order[i], places[i].pack = i, math.MaxInt
+		n := 0
+		for _, d := range r.objects.dirs {
+			for _, p := range d.packs {
+				if at, err := p.find(h); err == nil && n < places[i].pack {
+					places[i] = place{n, at}
 				}
+				n++
 			}
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		x, y := &places[a], &places[b]
-		return cmp.Or(x.dir-y.dir, x.pack-y.pack, cmp.Compare(x.at, y.at))
+		return cmp.Or(cmp.Compare(places[a].pack, places[b].pack), cmp.Compare(places[a].at, places[b].at))
 	})
 	return order
 }
