@@ -587,7 +587,7 @@ agent/protocol 636 15
 agent/record 325 5
 agent/session 385 9
 agent/settings 995 12
-cmd/policyscan 4981 0 --levels, --calls auto, sparse checkouts, packs
+cmd/policyscan 5101 0 --levels, --calls auto, sparse checkouts, packs; history
 internal/cputime 61 3
 internal/disk 265 15 the walk up from a directory, which six rooms had
 internal/late 14 1
@@ -603,22 +603,24 @@ scanner/allowance 2358 73 with the editor of allowances.yml, which was 2045 line
 scanner/baseline 962 11
 scanner/check 2474 67 containing, only: unparsable; why an item finds nothing
 scanner/checkout 1239 25 with attributes and recode, which were 1501 lines
-scanner/fleet 593 11 names below the directory that all share
+scanner/fleet 562 11 names below the directory that all share
 scanner/keys 1878 42 conditions, any, numbers, texts that are JSON; one walk for all forbidden items; why nothing is found
 scanner/keys/formats 4473 16 JSON in texts, Dockerfiles; YAML and HCL that programs read differently
 scanner/match 3521 37 the bytes of occurrences; regexes that are matched together
 scanner/needle 1063 13 the search calls nothing for a place: a function that is passed costs 5 % of a scan
-scanner/repo 5529 93 SHA-256, reftable, split index, its own commit-graph
+scanner/past 898 6 the filter of past changes, and what they introduced and removed again
+scanner/repo 5612 97 SHA-256, reftable, split index, its own commit-graph; commits in words, the order of packs
 scanner/reuse 133 8
-scanner/run 3711 64 a sparse checkout without its bundle; packs by name
+scanner/run 3722 65 a sparse checkout without its bundle; packs by name
 scanner/setup 954 20 packs by what is there, and their updates, which overwrite nothing that changed meanwhile
 scanner/tree 2147 55 errors of repositories are named here; --uncommitted
 scanner/worktree 1123 47
 verdict 1012 75 patterns and conditions in words; why a place is one; Azure's commands
 verdict/code 60 36
 verdict/linehash 334 11
-verdict/output 1127 30 a report names the field of its format
-verdict/report 4818 14 places, by file, in natural order; the page and Markdown by file
+verdict/output 1162 34 a report names the field of its format; reports of a document without a file
+verdict/past 181 19
+verdict/report 5075 17 places, by file, in natural order; the page and Markdown by file; history
 verdict/shard 423 29
 verdict/summary 589 32
 `
