@@ -128,7 +128,7 @@ func (g *generator) history(name string) {
 	previous := map[string]string{} // contents, for renames and reverts
 	for i := range n {
 		if g.mark++; g.IntN(8) == 0 {
-			date = g.one2(0, 1_500_000_000, 1_900_000_000, date)
+			date = []int{0, 1_500_000_000, 1_900_000_000, date}[g.IntN(4)]
 		}
 		date += g.IntN(3_000_000)
 		fmt.Fprintf(&g.out, "commit refs/heads/%s\nmark :%d\ncommitter a <a@example.org> %d +0000\ndata 7\nsubject\n",
@@ -151,7 +151,11 @@ func (g *generator) history(name string) {
 				g.file("120000", g.one("link", "a/link", "a", path), g.one("x.tf", "../x.tf", "a", "/etc/passwd", "nowhere", "c/d"))
 			case 3:
 				if g.IntN(3) == 0 {
-					fmt.Fprintf(&g.out, "M 160000 %040d sub\n", 1+g.IntN(2))
+					digits := 40
+					if os.Getenv("GIT_DEFAULT_HASH") == "sha256" {
+						digits = 64
+					}
+					fmt.Fprintf(&g.out, "M 160000 %0*d sub\n", digits, 1+g.IntN(2))
 				}
 			case 4, 5:
 				g.file(g.one("100644", "100755"), g.path(), previous[path])
@@ -163,8 +167,6 @@ func (g *generator) history(name string) {
 		g.out.WriteString("\n")
 	}
 }
-
-func (g *generator) one2(of ...int) int { return of[g.IntN(len(of))] }
 
 // git runs git in a directory.
 func git(t testing.TB, dir, stdin string, args ...string) string {
@@ -384,5 +386,49 @@ rules:
 		}
 		t.Logf("%s: %+v; of %d drawn, %d are refused or undecided", filepath.Base(filepath.Dir(name)), h.Totals, drawn, refused)
 		r.Close()
+	}
+}
+
+// TestFollow: of several places the newest counts as removed; a renamed file keeps its places; what an undecided change
+// has, or a rule that is gone would have found, is not removed.
+func TestFollow(t *testing.T) {
+	blob := func(b byte) repo.Leaf { return repo.Leaf{Mode: repo.File, Hash: repo.Hash{b}} }
+	none := repo.Leaf{}
+	at := func(day, all, fresh int, file string, change ...repo.Change) step {
+		o := &outcome{broken: map[ruleFile]places{{"A", file}: {all, fresh}}}
+		if all == 0 {
+			o = nil // the filter passes it
+		}
+		return step{commit: &repo.Commit{Date: time.Unix(int64(day)*24*60*60+60, 0)}, files: change, outcome: o}
+	}
+	edit := func(file string) repo.Change { return repo.Change{Path: file, Old: blob(1), New: blob(1)} }
+	added := repo.Change{Path: "f", Old: none, New: blob(1)}
+	undecided := at(8, 0, 0, "f", edit("f"))
+	undecided.outcome = &outcome{errors: []verdict.Error{{}}}
+	otherRules := at(9, 0, 0, "f", edit("f"))
+	otherRules.filter = &filter{rules: map[string]bool{"B": true}}
+	moved := []repo.Change{{Path: "f", Old: blob(1)}, {Path: "g", New: blob(1)}}
+	for _, c := range []struct {
+		name  string
+		steps []step
+		want  string
+	}{
+		{"the newest first", []step{at(0, 3, 2, "f", added), at(5, 4, 1, "f", edit("f")), at(7, 3, 0, "f", edit("f")),
+			at(10, 0, 0, "f", edit("f"))}, "[2 10 10]"},
+		{"one comes, one goes", []step{at(0, 1, 1, "f", added), at(4, 1, 1, "f", edit("f")), at(9, 0, 0, "f", edit("f"))}, "[4 5]"},
+		{"renamed", []step{at(0, 2, 2, "f", added), at(3, 2, 2, "g", moved...), at(6, 1, 0, "g", edit("g"))}, "[6]"},
+		{"renamed, where no rule selects it", []step{at(0, 2, 2, "f", added), at(3, 0, 0, "g", moved...)}, "[3 3]"},
+		{"undecided", []step{at(0, 1, 1, "f", added), undecided, at(9, 1, 0, "f", edit("f"))}, "[]"},
+		{"the rule is gone", []step{at(0, 1, 1, "f", added), otherRules, at(12, 0, 0, "f", edit("f"))}, "[]"},
+		{"a wrong clock", []step{at(9, 1, 1, "f", added), at(2, 0, 0, "f", edit("f"))}, "[0]"},
+	} {
+		b := &branch{Judge: New(Options{})}
+		stays := map[string]map[string]*stay{}
+		for i := range c.steps {
+			b.follow(&c.steps[i], stays)
+		}
+		if got := fmt.Sprint(b.tallyOf("A", "").stays); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
 	}
 }
