@@ -303,6 +303,14 @@ func TestIsNaive(t *testing.T) {
 			if h.Totals.Changes == 0 && h.Totals.WithoutRules == 0 {
 				t.Fatalf("seed %d, %s: %+v", seed, o.Branch, h)
 			}
+			for range i % 3 {
+				again, _, _ := judged(dir, o)
+				one, err := verdict.JSON(h)
+				two, err2 := verdict.JSON(again)
+				if err != nil || err2 != nil || !bytes.Equal(one, two) {
+					t.Fatalf("seed %d, %s: two histories differ: %v, %v\n%s\n%s", seed, o.Branch, err, err2, one, two)
+				}
+			}
 			hash, err := r.Commit(o.Branch)
 			if err != nil {
 				t.Fatal(err)

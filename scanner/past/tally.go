@@ -65,10 +65,6 @@ func (b *branch) tally(today *outcome) {
 	for at := range broken {
 		b.tallyOf(at.rule, "").doc.FilesAtTip++
 	}
-	stays := map[string]map[string]*stay{}
-	for i := range b.steps {
-		b.follow(&b.steps[i], stays)
-	}
 	for _, s := range slices.Backward(b.steps) {
 		if s.outcome != nil && s.outcome.unruled {
 			b.row.Counts.WithoutRules++
@@ -77,6 +73,10 @@ func (b *branch) tally(today *outcome) {
 		if b.row.Counts.Changes++; s.outcome != nil {
 			b.count(s.commit, s.outcome)
 		}
+	}
+	stays := map[string]map[string]*stay{}
+	for i := range b.steps {
+		b.follow(&b.steps[i], stays)
 	}
 }
 
