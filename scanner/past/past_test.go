@@ -303,6 +303,11 @@ func TestIsNaive(t *testing.T) {
 			if h.Totals.Changes == 0 && h.Totals.WithoutRules == 0 {
 				t.Fatalf("seed %d, %s: %+v", seed, o.Branch, h)
 			}
+			for _, rule := range h.Rules {
+				if rule.Title == "" {
+					t.Errorf("seed %d, %s: %+v", seed, o.Branch, rule)
+				}
+			}
 			for range i % 3 {
 				again, _, _ := judged(dir, o)
 				one, err := verdict.JSON(h)
