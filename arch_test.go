@@ -56,9 +56,9 @@ agent/session: agent/call golang.org/x/sys/unix golang.org/x/sys/windows
 agent/settings: internal/disk rules/document github.com/go-json-experiment/json/jsontext
 cmd/policyscan: agent/ask agent/call agent/callrules agent/dialect agent/dialect/sigmashake agent/gate agent/hook
     agent/protocol agent/settings internal/disk rules rules/document scanner scanner/action scanner/allowance
-    scanner/check scanner/checkout scanner/fleet scanner/push scanner/repo scanner/reuse scanner/run scanner/setup
-    scanner/tree verdict verdict/code verdict/output verdict/report verdict/shard verdict/summary
-    github.com/alecthomas/kong golang.org/x/term
+    scanner/check scanner/checkout scanner/fleet scanner/past scanner/push scanner/repo scanner/reuse scanner/run
+    scanner/setup scanner/tree verdict verdict/code verdict/output verdict/past verdict/report verdict/shard
+    verdict/summary github.com/alecthomas/kong golang.org/x/term
 internal/cputime: golang.org/x/sys/unix
 internal/disk:
 internal/late:
@@ -88,6 +88,8 @@ scanner/keys/formats: scanner/keys github.com/go-json-experiment/json/jsontext g
     github.com/zclconf/go-cty/cty gopkg.in/yaml.v3
 scanner/match: rules/regex scanner/needle verdict verdict/linehash
 scanner/needle: golang.org/x/sys/cpu
+scanner/past: rules rules/document scanner scanner/check scanner/keys/formats scanner/match scanner/repo scanner/run
+    scanner/tree scanner/worktree verdict verdict/code verdict/past
 scanner/push: rules/document scanner scanner/repo scanner/run scanner/tree verdict verdict/code
 scanner/repo: internal/disk github.com/go-git/go-git/v5/plumbing github.com/pjbgf/sha1cd golang.org/x/sys/unix
 scanner/reuse:
@@ -102,7 +104,8 @@ verdict: github.com/go-json-experiment/json github.com/go-json-experiment/json/j
 verdict/code:
 verdict/linehash:
 verdict/output: internal/disk verdict verdict/code verdict/report verdict/summary golang.org/x/sys/unix
-verdict/report: verdict verdict/code verdict/summary golang.org/x/text/width
+verdict/past: verdict
+verdict/report: verdict verdict/code verdict/past verdict/summary golang.org/x/text/width
 verdict/shard: verdict github.com/go-json-experiment/json
 verdict/summary: verdict verdict/shard
 `
@@ -585,7 +588,7 @@ agent/protocol 636 15
 agent/record 325 5
 agent/session 385 9
 agent/settings 995 12
-cmd/policyscan 4981 0 --levels, --calls auto, sparse checkouts, packs
+cmd/policyscan 5101 0 --levels, --calls auto, sparse checkouts, packs; history
 internal/cputime 61 3
 internal/disk 265 15 the walk up from a directory, which six rooms had
 internal/late 14 1
@@ -607,18 +610,20 @@ scanner/keys 1878 42 conditions, any, numbers, texts that are JSON; one walk for
 scanner/keys/formats 4473 16 JSON in texts, Dockerfiles; YAML and HCL that programs read differently
 scanner/match 3521 37 the bytes of occurrences; regexes that are matched together
 scanner/needle 1063 13 the search calls nothing for a place: a function that is passed costs 5 % of a scan
+scanner/past 898 6 the filter of past changes, and what they introduced and removed again
 scanner/push 425 3 git's pre-receive hook
-scanner/repo 5529 93 SHA-256, reftable, split index, its own commit-graph
+scanner/repo 5612 97 SHA-256, reftable, split index, its own commit-graph; commits in words, the order of packs
 scanner/reuse 133 8
-scanner/run 3711 64 a sparse checkout without its bundle; packs by name
+scanner/run 3722 65 a sparse checkout without its bundle; packs by name
 scanner/setup 954 20 packs by what is there, and their updates, which overwrite nothing that changed meanwhile
 scanner/tree 2147 55 errors of repositories are named here; --uncommitted
 scanner/worktree 1123 47
 verdict 1012 75 patterns and conditions in words; why a place is one; Azure's commands
 verdict/code 60 36
 verdict/linehash 334 11
-verdict/output 1127 30 a report names the field of its format
-verdict/report 4818 14 places, by file, in natural order; the page and Markdown by file
+verdict/output 1162 34 a report names the field of its format; reports of a document without a file
+verdict/past 181 19
+verdict/report 5075 17 places, by file, in natural order; the page and Markdown by file; history
 verdict/shard 423 29
 verdict/summary 589 32
 `

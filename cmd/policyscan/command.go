@@ -18,6 +18,7 @@ import (
 type commands struct {
 	Scan        scanCmd     `cmd:"" default:"withargs" help:"Scan a tree (the default command)."`
 	Fleet       fleetCmd    `cmd:"" help:"Scan many repositories, each at a commit."`
+	History     historyCmd  `cmd:"" help:"Say which past changes the rules would have stopped."`
 	Report      reportCmd   `cmd:"" help:"Write reports of a verdict.json."`
 	Merge       mergeCmd    `cmd:"" help:"Make one verdict of the shard files of a scan."`
 	Verify      verifyCmd   `cmd:"" help:"Make the run of a verdict.json again, and compare."`

@@ -131,6 +131,7 @@ func expandHelps(k *kong.Kong) error {
 		"{formats}\n", formats.String(),
 		"{report formats}", report.Names(),
 		"{fleet formats}", report.FleetNames(),
+		"{history formats}", report.HistoryNames(),
 		"{dialects}", strings.Join(dialectNames(), ", "),
 	)
 	texts := sections(lists.Replace(helpText))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/past"
 	"github.com/policyscan/policyscan/verdict/shard"
 	"github.com/policyscan/policyscan/verdict/summary"
 )
@@ -15,13 +16,14 @@ import (
 var explainSchema string
 
 type schemaCmd struct {
-	Document string `arg:"" enum:"policy,verdict,explain,fleet,shard,fleet-shard" help:"@schema_document"`
+	Document string `arg:"" enum:"policy,verdict,explain,fleet,history,shard,fleet-shard" help:"@schema_document"`
 }
 
 func (c *schemaCmd) Run(std streams) error {
 	text := map[string][]byte{
 		"policy": rules.Schema(), "verdict": verdict.Schema(), "explain": []byte(explainSchema),
-		"fleet": summary.Schema(), "shard": shard.Schema(), "fleet-shard": summary.PartSchema(),
+		"fleet": summary.Schema(), "history": past.Schema(), "shard": shard.Schema(),
+		"fleet-shard": summary.PartSchema(),
 	}[c.Document]
 	_, err := std.out.Write(text)
 	return err

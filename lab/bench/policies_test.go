@@ -163,6 +163,11 @@ func policies(t *testing.T, dir string) map[string]policy {
 	}
 	g := newGenerator()
 	add("W1", realPatterns, ruleText(0, []string{"**"}, realPatterns))
+	var each []string
+	for i, text := range realPatterns {
+		each = append(each, ruleText(i, []string{"**"}, []string{text}))
+	}
+	add("W1-20", realPatterns, each...)
 	long := g.patterns(20)
 	add("W1-7", long, ruleText(0, []string{"**"}, long))
 	var rules, union []string

@@ -72,6 +72,17 @@ func gitDiffRead(dir, base string) command {
 	return command{dir: dir, args: []string{"sh", "-c", "git diff --raw --no-renames --no-abbrev " + base + "...HEAD | cut -d' ' -f4 | git cat-file --batch"}}
 }
 
+// past judges all changes of a branch by 20 rules.
+func (w *world) past(dir string) command {
+	return command{args: []string{w.scan, "history", "--policy", w.policies["W1-20"].bundle, "--since", "1970-01-01", "--quiet", dir}}
+}
+
+// gitPastRead lists the same changes and reads the same blobs, with two processes as w.past has two threads.
+func gitPastRead(dir string) command {
+	return command{dir: dir, args: []string{"sh", "-c", "git log --raw --first-parent -m -r --no-renames --no-abbrev --format= HEAD | " +
+		"cut -d' ' -f4 | sort -u | git cat-file --batch --buffer"}}
+}
+
 func rows(w *world) []row {
 	versus := func(what, against string, ours, peer command, targets ...target) row {
 		return row{what, against, targets, func(t *testing.T) map[figure]float64 { return w.versus(t, ours, peer) }}
@@ -138,6 +149,10 @@ func rows(w *world) []row {
 			w.diff("nothing", w.railsGit, "HEAD~15000"), gitDiff(w.railsGit, "HEAD~15000"), target{wall, 1.6, 1.0}),
 		versus("`--diff-base HEAD~100`, its blobs read; azurerm's history", "`git diff --raw BASE...HEAD` and `git cat-file --batch`",
 			w.diff("W1", w.azurermGit, "HEAD~100"), gitDiffRead(w.azurermGit, "HEAD~100"), target{wall, 1.0, 0.7}),
+		versus("`history`, 20 rules; all of rails' history", "`git log --raw --first-parent` and `git cat-file --batch`",
+			w.past(w.railsGit), gitPastRead(w.railsGit), target{wall, 1.5, 1.0}, target{time1, 30_000, 10_000}, target{peak, 1024, 512}),
+		versus("`history`, 20 rules; all of azurerm's history", "`git log --raw --first-parent` and `git cat-file --batch`",
+			w.past(w.azurermGit), gitPastRead(w.azurermGit), target{wall, 1.5, 1.0}, target{peak, 1024, 512}),
 		versus("`--diff-base HEAD~100`, its blobs read; rails' history", "`git diff --raw BASE...HEAD` and `git cat-file --batch`",
 			w.diff("W1", w.railsGit, "HEAD~100"), gitDiffRead(w.railsGit, "HEAD~100"), target{wall, 1.0, 0.7}),
 		versus("`--version`", "`git --version`",

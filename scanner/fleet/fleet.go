@@ -10,7 +10,6 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -139,7 +138,7 @@ func (r *Run) one(ctx context.Context, e Entry, workers int) (row summary.Reposi
 // Verdict scans one repository and returns the verdict of policyscan --rev with the same bundles and flags.
 func (r *Run) Verdict(ctx context.Context, e Entry, workers int) (v *verdict.Verdict) {
 	o := r.Options
-	o.Rev, o.Path, o.Load, o.Workers, o.Cache = e.Revision, e.Dir, r.load, workers, &r.cache
+	o.Rev, o.Path, o.Load, o.Workers, o.Cache = e.Revision, e.Dir, r.Policies.Named, workers, &r.cache
 	for i := range r.Policies {
 		o.Policies = append(o.Policies, r.Policies[i].Name)
 	}
@@ -171,13 +170,4 @@ func (r *Run) Verdict(ctx context.Context, e Entry, workers int) (v *verdict.Ver
 		o.OpenedRepository.Close()
 	}
 	return v
-}
-
-func (r *Run) load(name string) (run.RuleSource, error) {
-	for i := range r.Policies {
-		if r.Policies[i].Name == name {
-			return r.Policies[i], nil
-		}
-	}
-	return run.RuleSource{}, errors.New("the bundle " + name + " is not loaded") // not reached
 }

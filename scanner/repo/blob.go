@@ -114,26 +114,44 @@ func (b *Blob) Seek(offset int64, whence int) (int64, error) {
 	return b.at, err
 }
 
-// A cache drops everything rather than grow over a limit. Several goroutines may use it.
+// A cache drops its older half rather than grow over a limit. Several goroutines may use it.
 type cache[K comparable, V any] struct {
-	mu     sync.Mutex // guards the fields below
-	values map[K]V
-	size   int // of all values
+	mu         sync.Mutex // guards the fields below
+	young, old map[K]cached[V]
+	size       int // of all young values
+	limit      int // of all values
+}
+
+type cached[V any] struct {
+	value V
+	size  int
 }
 
 func (c *cache[K, V]) get(key K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	value, known := c.values[key]
-	return value, known
+	one, known := c.young[key]
+	if !known {
+		if one, known = c.old[key]; known {
+			c.add(key, one)
+		}
+	}
+	return one.value, known
 }
 
-// put keeps a value of a size. All sizes together are at most limit.
-func (c *cache[K, V]) put(key K, value V, size, limit int) {
+// put keeps a value of a size. All sizes together are at most the limit.
+func (c *cache[K, V]) put(key K, value V, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.size += size; c.values == nil || c.size > limit {
-		c.values, c.size = map[K]V{}, size
+	c.add(key, cached[V]{value, size})
+}
+
+func (c *cache[K, V]) add(key K, one cached[V]) {
+	if _, known := c.young[key]; !known {
+		c.size += one.size
 	}
-	c.values[key] = value
+	if c.young == nil || c.size > c.limit/2 {
+		c.young, c.old, c.size = map[K]cached[V]{}, c.young, one.size
+	}
+	c.young[key] = one
 }

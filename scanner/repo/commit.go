@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -13,6 +15,35 @@ type commit struct {
 	tree    Hash
 	parents []Hash
 	date    int64 // the committer's, in seconds
+}
+
+// A Commit is what a commit says of itself.
+type Commit struct {
+	Hash, Tree Hash
+	Parents    []Hash
+	Date       time.Time // the committer's; zero if it is not in the years 1970 to 9999
+	Subject    string    // the first line of the message
+	Ends       bool      // it is the boundary of a shallow clone, which may lack its parents
+}
+
+// Describe reads a commit.
+func (r *Repository) Describe(h Hash) (*Commit, error) {
+	content, err := r.objects.read(h, plumbing.CommitObject)
+	if err != nil {
+		return nil, err
+	}
+	c, err := r.objects.format.parseCommit(content)
+	if err != nil {
+		return nil, wrapObject(h, err)
+	}
+	all := &Commit{Hash: h, Tree: c.tree, Parents: c.parents, Ends: r.shallow[h] && len(c.parents) > 0}
+	if c.date > 0 && c.date <= maxDate {
+		all.Date = time.Unix(c.date, 0).UTC()
+	}
+	_, message, _ := bytes.Cut(content, []byte("\n\n"))
+	subject, _, _ := bytes.Cut(bytes.TrimLeft(message, "\r\n"), []byte("\n"))
+	all.Subject = strings.TrimSpace(string(subject))
+	return all, nil
 }
 
 // A ShallowError says that history ends at a commit because the clone is shallow.

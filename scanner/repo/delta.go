@@ -174,9 +174,12 @@ const (
 	maxBase  = 3 << 20
 )
 
+// CacheBases sets how many bytes of bases are cached. It must be called before objects are read.
+func (r *Repository) CacheBases(bytes int) { r.objects.bases.limit = bytes }
+
 // remember caches content, which must not be changed any more.
 func (s *objects) remember(p *pack, at int64, k plumbing.ObjectType, content []byte) {
 	if len(content) <= maxBase {
-		s.bases.put(baseKey{p, at}, base{k, content}, len(content), maxBases)
+		s.bases.put(baseKey{p, at}, base{k, content}, len(content))
 	}
 }

@@ -2,13 +2,16 @@ package repo
 
 import (
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -122,6 +125,32 @@ func (p *pack) find(h Hash) (int64, error) {
 		return 0, fs.ErrNotExist
 	}
 	return p.offset(i)
+}
+
+// InPackOrder returns the order, by index, in which objects are cheapest to read: in a pack, most deltas are behind
+// their bases. Objects in no pack are last.
+func (r *Repository) InPackOrder(all []Hash) []int {
+	type place struct {
+		pack int
+		at   int64
+	}
+	places, order := make([]place, len(all)), make([]int, len(all))
+	for i, h := range all {
+		order[i], places[i].pack = i, math.MaxInt
+		n := 0
+		for _, d := range r.objects.dirs {
+			for _, p := range d.packs {
+				if at, err := p.find(h); err == nil && n < places[i].pack {
+					places[i] = place{n, at}
+				}
+				n++
+			}
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(places[a].pack, places[b].pack), cmp.Compare(places[a].at, places[b].at))
+	})
+	return order
 }
 
 func (p *pack) offset(i int) (int64, error) {

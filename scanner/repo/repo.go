@@ -168,7 +168,7 @@ func LooksBare(dir string) bool {
 
 func open(gitDir, workTree string) (*Repository, error) {
 	r := &Repository{WorkTree: workTree, gitDir: gitDir, beforeGraph: beforeGraph, shallow: map[Hash]bool{}}
-	r.past.repo = r
+	r.past.repo, r.trees.limit, r.objects.bases.limit = r, maxTrees, maxBases
 	if err := r.findCommon(); err != nil {
 		return nil, err
 	}

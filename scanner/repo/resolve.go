@@ -249,7 +249,9 @@ type Finder struct {
 // maxFound is how many entries of directories a [Finder] caches, each of some 100 bytes.
 const maxFound = 200_000
 
-func (r *Repository) Finder() *Finder { return &Finder{repo: r} }
+func (r *Repository) Finder() *Finder {
+	return &Finder{repo: r, dirs: cache[Hash, map[string]Leaf]{limit: maxFound}}
+}
 
 // Lookup returns the leaf or directory at a path of a tree; false if the path does not exist.
 func (f *Finder) Lookup(tree Hash, path string) (Leaf, bool, error) {
@@ -265,7 +267,7 @@ func (f *Finder) Lookup(tree Hash, path string) (Leaf, bool, error) {
 			if err != nil {
 				return Leaf{}, false, err
 			}
-			f.dirs.put(at.Hash, leaves, len(leaves), maxFound)
+			f.dirs.put(at.Hash, leaves, len(leaves))
 		}
 		if at = leaves[name]; at == (Leaf{}) {
 			return Leaf{}, false, nil

@@ -127,7 +127,7 @@ func (r *Repository) readTree(h Hash) ([]byte, error) {
 	}
 	content, err := r.objects.read(h, plumbing.TreeObject)
 	if err == nil && len(content) <= maxTrees/4 {
-		r.trees.put(h, content, len(content), maxTrees)
+		r.trees.put(h, content, len(content))
 	}
 	return content, err
 }

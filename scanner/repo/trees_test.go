@@ -60,9 +60,9 @@ func TestRecentTrees(t *testing.T) {
 		t.Errorf("%d entries", n)
 	}
 	for i := range byte(10) {
-		r.trees.put(Hash{i}, nil, maxTrees/5, maxTrees)
-		if r.trees.size > maxTrees || len(r.trees.values) > 6 {
-			t.Fatalf("%d bytes of %d trees are kept", r.trees.size, len(r.trees.values))
+		r.trees.put(Hash{i}, nil, maxTrees/5)
+		if n := len(r.trees.young) + len(r.trees.old); r.trees.size > maxTrees/2 || n > 5 {
+			t.Fatalf("%d bytes of %d trees are kept", r.trees.size, n)
 		}
 	}
 }

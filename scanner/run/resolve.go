@@ -94,7 +94,7 @@ func (b *bundleResolver) findNamed() error {
 	for _, name := range b.run.Policies {
 		p := &policyBundles{name: name}
 		var err error
-		if name == "" || !IsBuiltin(name) && !b.isOneCommit {
+		if name == "" || !IsBuiltin(name) && !b.isOneCommit && !b.run.FromDisk {
 			p.dir, p.inside, err = findInRepository(b.run.Repo, name)
 		}
 		if err == nil && p.inside {

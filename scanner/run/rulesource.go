@@ -177,6 +177,16 @@ func (all RuleSources) CheckCombined() error {
 	return err
 }
 
+// Named returns the source with a name, as [Options.Load] does.
+func (all RuleSources) Named(name string) (RuleSource, error) {
+	for i := range all {
+		if all[i].Name == name {
+			return all[i], nil
+		}
+	}
+	return RuleSource{}, errors.New("the bundle " + name + " is not loaded") // not reached
+}
+
 // Bundles returns the loaded bundles.
 func (all RuleSources) Bundles() []*rules.Bundle {
 	var bundles []*rules.Bundle

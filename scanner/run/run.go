@@ -80,6 +80,7 @@ type Options struct {
 	OpenedRepository *repo.Repository // the repository of Rev; nil: found by Path and Git
 	Workers          int              // files checked at a time; 0: number of processors
 	Cache            *Cache           // of compiled bundles, for many runs; may be nil
+	FromDisk         bool             // named bundles are read from disk, even if a change could touch them
 	// Load loads a named bundle, for many runs; nil reads it from disk.
 	Load func(name string) (RuleSource, error)
 }

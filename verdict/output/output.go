@@ -129,7 +129,7 @@ func (r *Run) End(v *verdict.Verdict, caught func() int) error {
 
 // Printed reports whether standard output has something other than the default report.
 func (r *Run) Printed() bool {
-	return r.Output == "-" || slices.ContainsFunc(r.Reports, func(p Report) bool { return p.file == "" })
+	return r.Output == "-" || slices.ContainsFunc(r.Reports, Report.Prints)
 }
 
 // ReplaceOld replaces an old verdict by a FAIL if a run cannot begin because of its arguments or environment, so that

@@ -23,6 +23,9 @@ type Report struct {
 	from  int64
 }
 
+// Prints reports whether the report goes to standard output.
+func (r Report) Prints() bool { return r.file == "" }
+
 // Reports parses the values of --report: FORMAT, for standard output, or FORMAT=FILE.
 func Reports(specs []string, tracks Tracks) ([]Report, error) {
 	return ReportsOf(report.Formats(), specs, tracks)
@@ -255,4 +258,36 @@ func Rewrite(
 		failed = errors.Join(failed, r.Write(v, stdout))
 	}
 	return failed
+}
+
+// A Summary is the reports of a document without a file.
+type Summary struct {
+	Reports []Report
+	Tracks  Tracks
+	Stdout  io.Writer
+	Passes  func() bool
+	Fail    func(verdict.Error) // makes the document a FAIL with this error
+	Show    func() error        // writes the report for display, last
+}
+
+// Begin removes the reports of earlier runs.
+func (s *Summary) Begin() error {
+	err := checkDistinct(s.Reports)
+	if err == nil {
+		err = clearAll(s.Reports, s.Tracks)
+	}
+	if err != nil {
+		return clearOld(s.Reports, s.Tracks, err)
+	}
+	return nil
+}
+
+// End writes every report, and returns the first error; see [ending].
+func (s *Summary) End(caught func() int) error {
+	nothing := func() error { return nil }
+	e := ending{
+		reports: s.Reports, stdout: s.Stdout, passes: s.Passes, fail: s.Fail,
+		save: nothing, print: nothing, show: s.Show,
+	}
+	return e.write(caught)
 }

@@ -1,0 +1,210 @@
+package past
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/past"
+)
+
+// A tally is the numbers of a rule over all repositories.
+type tally struct {
+	doc          past.Rule
+	months, dirs map[string]int
+	stays        []int          // in days, of each place that was removed again
+	more         []past.Example // of changes that introduce nothing
+}
+
+func (j *Judge) tallyOf(id, title string) *tally {
+	i := slices.IndexFunc(j.tallies, func(t *tally) bool { return t.doc.ID == id })
+	if i < 0 {
+		i = len(j.tallies)
+		j.tallies = append(j.tallies, &tally{
+			doc: past.Rule{ID: id, Title: title}, months: map[string]int{}, dirs: map[string]int{},
+		})
+	}
+	return j.tallies[i]
+}
+
+// rule returns the numbers for the document.
+func (t *tally) rule() past.Rule {
+	r := t.doc
+	r.Months, r.Dirs = sorted(t.months), sorted(t.dirs)
+	slices.SortStableFunc(r.Dirs, func(a, b past.Tally) int { return b.Count - a.Count })
+	r.Dirs = r.Dirs[:min(len(r.Dirs), past.MaxDirs)]
+	r.Examples = append(slices.Clip(r.Examples), t.more[:min(len(t.more), past.MaxExamples-len(r.Examples))]...)
+	if slices.Sort(t.stays); len(t.stays) > 0 {
+		r.MedianDays = t.stays[(len(t.stays)-1)/2]
+	}
+	r.RemovedAgain = len(t.stays)
+	return r
+}
+
+// sorted returns the counts in the order of their names.
+func sorted(counts map[string]int) (all []past.Tally) {
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		all = append(all, past.Tally{Name: name, Count: counts[name]})
+	}
+	return all
+}
+
+// tally adds the outcomes of all changes, and of the tip, to the document.
+func (b *branch) tally(today *outcome) {
+	for _, r := range today.rules {
+		b.tallyOf(r.ID, r.Title)
+	}
+	broken := map[ruleFile]bool{}
+	for i := range today.violations {
+		broken[ruleFile{today.violations[i].RuleID, today.violations[i].File}] = true
+	}
+	for at := range broken {
+		b.tallyOf(at.rule, "").doc.FilesAtTip++
+	}
+	for _, s := range slices.Backward(b.steps) {
+		if s.outcome != nil && s.outcome.unruled {
+			b.row.Counts.WithoutRules++
+			continue
+		}
+		if b.row.Counts.Changes++; s.outcome != nil {
+			b.count(s.commit, s.outcome)
+		}
+	}
+	stays := map[string]map[string]*stay{}
+	for i := range b.steps {
+		b.follow(&b.steps[i], stays)
+	}
+}
+
+// count adds a scanned change to the document.
+func (b *branch) count(commit *repo.Commit, o *outcome) {
+	c := past.Change{
+		Repository: b.row.Name, Commit: commit.Hash.String(), Date: dateOf(commit), Subject: commit.Subject,
+		Errors: o.errors,
+	}
+	for _, r := range o.rules {
+		t := b.tallyOf(r.ID, r.Title)
+		if slices.ContainsFunc(c.Rules, func(known past.Refusal) bool { return known.RuleID == r.ID }) {
+			continue // both sides have a version of it
+		}
+		refusal := past.Refusal{RuleID: r.ID}
+		var shown *verdict.Violation // one that the change introduces, or else the first
+		for i := range o.violations {
+			x := &o.violations[i]
+			if x.RuleID != r.ID {
+				continue
+			}
+			refusal.Places += int(x.PlaceCount)
+			refusal.Introduced += int(x.NewPlaceCount)
+			if x.NewPlaceCount > 0 {
+				t.dirs[b.prefix+path.Dir(x.File)+"/"] += int(x.NewPlaceCount)
+			}
+			if shown == nil || shown.NewPlaceCount == 0 && x.NewPlaceCount > 0 {
+				shown = x
+			}
+		}
+		if shown == nil {
+			continue
+		}
+		c.Rules = append(c.Rules, refusal)
+		t.doc.Refused++
+		t.doc.Introduced += refusal.Introduced
+		if c.Date != "" {
+			t.months[c.Date[:len("2006-01")]]++
+		}
+		e := past.Example{
+			Repository: c.Repository, Commit: c.Commit, Date: c.Date, Subject: c.Subject,
+			File: shown.File, Line: shown.Evidence.Line, Excerpt: shown.Evidence.Excerpt, Reason: shown.Reason,
+		}
+		if shown.Evidence.Excerpt == "" && shown.Evidence.Kind != verdict.KindKey {
+			e.Line = 0 // it has no place in the content
+		}
+		list := &t.more
+		if refusal.Introduced > 0 {
+			t.doc.Introducing++
+			list = &t.doc.Examples
+		}
+		if len(*list) < past.MaxExamples {
+			*list = append(*list, e)
+		}
+	}
+	if len(c.Errors) > 0 {
+		b.row.Counts.Undecided++
+		b.history.Undecided = append(b.history.Undecided, c)
+	}
+	if len(c.Rules) > 0 {
+		b.row.Counts.Refused++
+		b.history.Refused = append(b.history.Refused, c)
+	}
+}
+
+// A stay is the places of a rule in a file.
+type stay struct {
+	all   int
+	since []time.Time // of each that a refused change introduced, and none has removed, oldest first
+}
+
+// follow takes away the places that a change removes, the newest first, and adds the introduced ones. stays is by file,
+// then rule. A file that is renamed unchanged keeps its places.
+func (b *branch) follow(s *step, stays map[string]map[string]*stay) {
+	o := s.outcome
+	switch {
+	case o == nil:
+		o = &outcome{}
+	case o.unruled || len(o.errors) > 0:
+		return // what is not certain removes nothing
+	}
+	fresh := map[ruleFile]int{}
+	for at, n := range o.broken {
+		fresh[at] = n.fresh
+	}
+	for _, c := range s.files {
+		file := verdict.Path(c.Path)
+		i := slices.IndexFunc(s.files, func(n repo.Change) bool {
+			return c.New == (repo.Leaf{}) && n.Old == (repo.Leaf{}) && n.New.Hash == c.Old.Hash
+		})
+		if i < 0 || len(stays[file]) == 0 {
+			continue
+		}
+		to := verdict.Path(s.files[i].Path)
+		stays[to] = stays[file]
+		delete(stays, file)
+		for rule, st := range stays[to] {
+			fresh[ruleFile{rule, to}] = max(fresh[ruleFile{rule, to}]-st.all, 0)
+		}
+	}
+	for _, c := range s.files {
+		file := verdict.Path(c.Path)
+		for rule, st := range stays[file] {
+			at := ruleFile{rule, file}
+			now := o.broken[at].all
+			known := s.filter == nil || s.filter.rules[rule] // else the rule is gone, not the places
+			if gone := min(st.all-(now-fresh[at]), len(st.since)); gone > 0 && known {
+				t, keep := b.tallyOf(rule, ""), len(st.since)-gone
+				for _, since := range st.since[keep:] {
+					t.stays = append(t.stays, max(int(s.commit.Date.Sub(since).Hours()/24), 0))
+				}
+				st.since = st.since[:keep]
+			}
+			if st.all = now; now == 0 || !known {
+				delete(stays[file], rule)
+			}
+		}
+	}
+	for at, n := range fresh {
+		if n == 0 || at.file == "" {
+			continue
+		}
+		if stays[at.file] == nil {
+			stays[at.file] = map[string]*stay{}
+		}
+		st := cmp.Or(stays[at.file][at.rule], &stay{})
+		stays[at.file][at.rule] = st
+		st.all = o.broken[at].all
+		st.since = append(st.since, slices.Repeat([]time.Time{s.commit.Date}, n)...)
+	}
+}

@@ -1,0 +1,256 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/verdict"
+	"github.com/policyscan/policyscan/verdict/past"
+)
+
+// HistoryFormats returns the formats of a history, in the order of the manual. They write h, not a verdict.
+func HistoryFormats(h *past.History) []Format {
+	of := func(write func(io.Writer, *past.History) error) func(io.Writer, *verdict.Verdict) error {
+		return func(w io.Writer, _ *verdict.Verdict) error { return write(w, h) }
+	}
+	return []Format{
+		{"text", "for people", of(func(w io.Writer, h *past.History) error {
+			return WriteHistoryText(w, h, TextOptions{Commands: true}) // a CI system may print it
+		}), "", ""},
+		{"json", "all of it, for programs", of(func(w io.Writer, h *past.History) error {
+			return verdict.WriteJSON(w, h)
+		}), verdict.DocumentHead, "policyscan"},
+		{"markdown", "GitHub's job summary, or a comment", of(writeHistoryMarkdown), "## policyscan history ", ""},
+		{"html", "one page to read, with charts", of(writeHistoryHTML), "<!DOCTYPE html>", "policyscan"},
+	}
+}
+
+// HistoryNames are the names of these formats, for display.
+func HistoryNames() string { return names(HistoryFormats(nil)) }
+
+// A historyPage is a history, and what several formats say of it.
+type historyPage struct {
+	htmlHead
+	*past.History
+	Failures []verdict.Error // of the run, its repositories and its changes
+	Charts   []historyRule
+}
+
+type historyRule struct {
+	*past.Rule
+	Sentence, Stays, Most string
+	Bars                  []historyBar
+	Top                   int // the highest bar
+}
+
+// A historyBar is a month of a chart; its height is in percent.
+type historyBar struct {
+	X, Y, Height int
+	Name         string
+}
+
+func newHistoryPage(h *past.History) *historyPage {
+	p := &historyPage{History: h, Failures: h.Failures()}
+	months := monthsOf(h)
+	for i := range h.Rules {
+		r := historyRule{Rule: &h.Rules[i]}
+		r.Sentence = fmt.Sprintf("%s would have stopped %s of %s (%.1f %%) since %s; %s today", r.ID, number(r.Refused),
+			count(h.Totals.Changes, "change"), r.Share, h.Since,
+			count(r.FilesAtTip, "file")+verb(r.FilesAtTip, " breaks it", " break it"))
+		if r.Introduced > 0 {
+			r.Stays = fmt.Sprintf("%s %s %s; %s %s removed again", count(r.Introducing, "change"),
+				verb(r.Introducing, "introduces", "introduce"), count(r.Introduced, "place"),
+				number(r.RemovedAgain), verb(r.RemovedAgain, "was", "were"))
+		}
+		if r.RemovedAgain > 0 {
+			r.Stays += fmt.Sprintf(" after %s %s (median)", number(r.MedianDays), verb(r.MedianDays, "day", "days"))
+		}
+		var dirs []string
+		for _, d := range r.Dirs {
+			dirs = append(dirs, fmt.Sprintf("%s %d", d.Name, d.Count))
+		}
+		r.Most = strings.Join(dirs, ", ")
+		r.draw(months)
+		p.Charts = append(p.Charts, r)
+	}
+	p.htmlHead = htmlHead{Tone: "fail", Outcome: h.Verdict, Headline: fmt.Sprintf("%s of %s refused since %s",
+		number(h.Totals.Refused), count(h.Totals.Changes, "change"), h.Since)}
+	switch {
+	case h.Verdict == verdict.Pass:
+		p.Tone = "pass"
+	case !h.Complete:
+		p.Tone = "undecided"
+		p.Headline += ", incomplete"
+		if n := h.Totals.Undecided; n > 0 {
+			p.Headline = strings.TrimSuffix(p.Headline, "incomplete") + number(n) + " undecided"
+		}
+	}
+	if n := h.Totals.WithoutRules; n > 0 {
+		p.Notes = append(p.Notes, count(n, "change")+" without a bundle on either side: not judged")
+	}
+	if len(h.Allowed) > 0 {
+		p.Notes = append(p.Notes, "accepted with --allow: "+strings.Join(h.Allowed, ", "))
+	}
+	return p
+}
+
+// monthsOf returns the months of the charts: from the first with a refused change to the last, at least a year and at
+// most a hundred. If the clocks of commits are further apart, they are the months with a change alone.
+func monthsOf(h *past.History) (all []string) {
+	for i := range h.Rules {
+		for _, m := range h.Rules[i].Months {
+			all = append(all, m.Name)
+		}
+	}
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) == 0 {
+		return nil
+	}
+	number := func(name string) (n int) {
+		var year, month int
+		_, _ = fmt.Sscanf(name, "%d-%d", &year, &month) // as this program writes it
+		return 12*year + month - 1
+	}
+	last := number(all[len(all)-1])
+	first := min(number(all[0]), last-11)
+	if last-first >= 1200 {
+		return all
+	}
+	all = nil
+	for n := first; n <= last; n++ {
+		all = append(all, fmt.Sprintf("%04d-%02d", n/12, n%12+1))
+	}
+	return all
+}
+
+func (r *historyRule) draw(months []string) {
+	for _, m := range r.Months {
+		r.Top = max(r.Top, m.Count)
+	}
+	for _, m := range r.Months {
+		height := (m.Count*100 + r.Top - 1) / r.Top
+		x, _ := slices.BinarySearch(months, m.Name)
+		r.Bars = append(r.Bars, historyBar{x, 100 - height, height, m.Name + ": " + number(m.Count)})
+	}
+}
+
+func dayOf(date string) string { return cmp.Or(date[:min(len(date), len("2006-01-02"))], "no date") }
+
+// refusals names the rules that refuse a change, with their places.
+func refusals(c *past.Change) string {
+	var all []tally
+	for _, r := range c.Rules {
+		all = append(all, tally{r.RuleID, int(r.Places)})
+	}
+	return strings.Join(tallyWords(all), " ")
+}
+
+// exampleAt is the place of an example, safe to print, with its line if it has one.
+func exampleAt(e *past.Example) string {
+	at := cmp.Or(verdict.Visible(e.File), theTree)
+	if e.Line > 0 {
+		at += fmt.Sprintf(":%d", e.Line)
+	}
+	return at
+}
+
+// WriteHistoryText writes the history for people: of each rule what it would have stopped, with examples; the refused
+// changes, newest first; what could not be decided, and in the last line the outcome and the counts.
+func WriteHistoryText(w io.Writer, h *past.History, o TextOptions) error {
+	t := textWriter{w: bufio.NewWriter(w), TextOptions: o}
+	p := newHistoryPage(h)
+	change := func(of, commit, date, subject string) string {
+		return t.paint(blue, verdict.Visible(h.Of(of))+abbreviated(commit)) + " " + dayOf(date) + " " +
+			verdict.Visible(clip(subject, 100))
+	}
+	shown := past.MaxExamples
+	if t.Most > 0 {
+		shown = 3
+	}
+	for _, r := range p.Charts {
+		id, rest := verdict.Visible(r.ID)+" ", strings.TrimPrefix(r.Sentence, r.ID+" ")
+		t.under(t.paint(bold, id), columns(id), verdict.Visible(rest))
+		if r.Refused == 0 {
+			t.line("")
+			continue
+		}
+		t.say("  ", "", flow(r.Title))
+		t.say("  ", "", r.Stays)
+		t.say("  ", "most in", r.Most)
+		for i := range r.Examples[:min(len(r.Examples), shown)] {
+			e := &r.Examples[i]
+			t.line("    %s", change(e.Repository, e.Commit, e.Date, e.Subject))
+			t.say("      ", exampleAt(e), flow(cmp.Or(e.Excerpt, e.Reason)))
+		}
+		t.line("")
+	}
+	var refused [][]string
+	for i := range h.Refused {
+		c := &h.Refused[i]
+		refused = append(refused, []string{change(c.Repository, c.Commit, c.Date, c.Subject), "    " + refusals(c)})
+	}
+	t.list(count(len(refused), "change")+" refused, newest first:", refused)
+	for i := range p.Failures {
+		t.error(&p.Failures[i])
+	}
+	t.gap(len(p.Failures))
+	for _, n := range p.Notes {
+		t.labelled("note: ", n)
+	}
+	t.last(h.Verdict, p.Headline, t.Elapsed)
+	return t.w.Flush()
+}
+
+// writeHistoryMarkdown writes a page of GitHub's Markdown. The limits of [writeMarkdown] apply.
+func writeHistoryMarkdown(w io.Writer, h *past.History) error {
+	m, p := markdownPage{document: "--report json", omitted: map[string]int{}}, newHistoryPage(h)
+	row := func(of, commit, date, subject string) string {
+		at := codeMarkdown(h.Of(of) + abbreviated(commit))
+		return fmt.Sprintf("| %s | %s | %s |", at, dayOf(date), words(subject, 100))
+	}
+	m.line("## policyscan history " + string(h.Verdict) + ": " + words(p.Headline, 200))
+	for _, n := range p.Notes {
+		m.line("\n" + words(n, 1000) + ".")
+	}
+	m.list("", "\n**This could not be decided:**\n", len(p.Failures), markdownLimit/4, func(i int) string {
+		return errorItem("", &p.Failures[i])
+	})
+	m.list("", "\n### Rules\n", len(p.Charts), markdownLimit/3, func(i int) string {
+		return "* " + words(p.Charts[i].Sentence, 400)
+	})
+	for _, r := range p.Charts {
+		if r.Refused == 0 {
+			continue
+		}
+		head := "\n| Commit | Day | Subject | Place | Line |\n|---|---|---|---|---|"
+		if r.Stays != "" {
+			head = "\n" + words(r.Stays+"; most in "+r.Most, 1000) + ".\n" + head
+		}
+		summary := codeHTML(clip(r.ID, 200)) + " " + prose(clip(r.Title, 200), codeHTML)
+		m.fold("", summary, false, head, len(r.Examples), 2*markdownLimit/3,
+			func(i int) string {
+				e := &r.Examples[i]
+				return fmt.Sprintf("%s %s | %s |", row(e.Repository, e.Commit, e.Date, e.Subject),
+					codeMarkdown(exampleAt(e)), codeMarkdown(cmp.Or(e.Excerpt, e.Reason)))
+			})
+	}
+	m.list("", "\n### Refused changes, newest first\n\n| Commit | Day | Subject | Places |\n|---|---|---|---|",
+		len(h.Refused), markdownLimit-4<<10, func(i int) string {
+			c := &h.Refused[i]
+			return row(c.Repository, c.Commit, c.Date, c.Subject) + " " + words(refusals(c), 500) + " |"
+		})
+	return m.end(w, h.Tool.Version)
+}
+
+func writeHistoryHTML(w io.Writer, h *past.History) error {
+	p := newHistoryPage(h)
+	months := monthsOf(h)
+	return writePage(w, "history.html", []string{"style.css", "history.css"}, "", &p.htmlHead, p, map[string]any{
+		"day": dayOf, "place": exampleAt, "refusals": refusals, "of": h.Of, "months": func() int { return len(months) },
+		"first": func() string { return months[0] }, "last": func() string { return months[len(months)-1] },
+	})
+}
