@@ -1,0 +1,216 @@
+package policydiff
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/glob"
+	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/keys/formats"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// Limits of the search: a file takes some 20 µs.
+const (
+	maxTriesOfRule = 3000   // files
+	maxTries       = 60_000 // files, for all rules of a comparison
+	maxWhole       = 8      // witnesses that are checked by all rules, to find one that none refuses
+)
+
+type bundle struct {
+	*rules.Bundle
+	checker *check.ContentChecker
+}
+
+func newBundle(b *rules.Bundle) bundle { return bundle{b, check.NewContentChecker(b)} }
+
+// refusing returns the rules that refuse a file, undecided ones included.
+func (b bundle) refusing(name, content string) (ids []string) {
+	r, err := b.checker.Result(context.Background(), name, []byte(content))
+	if err != nil {
+		return nil // only if the context ends
+	}
+	undecided := r.UndecidedRules()
+	if len(r.KeyErrors()) > 0 && len(undecided) == 0 {
+		undecided = r.Plan.Rules
+	}
+	for i := range b.Rules {
+		if slices.Contains(undecided, i) ||
+			slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return f.Rule == i }) {
+			ids = append(ids, b.Rules[i].ID)
+		}
+	}
+	return ids
+}
+
+// refusingTree is refusing for files of one line.
+func (b bundle) refusingTree(tree []string) (ids []string) {
+	var met []rules.GlobOf
+	for _, name := range tree {
+		met, ids = b.Requiring(name, met), append(ids, b.refusing(name, "x\n")...)
+	}
+	for i := range b.Rules {
+		for k := range b.Rules[i].RequiredFiles {
+			if !slices.Contains(met, rules.GlobOf{Rule: i, Glob: k}) {
+				ids = append(ids, b.Rules[i].ID)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// A search finds witnesses for two versions of a rule. Index 0 is before the change, and what only that refuses.
+type search struct {
+	*comparison
+	rules  [2]*rules.Rule
+	alone  [2]bundle // of the version alone
+	want   [2]bool   // a witness, weaker and stronger
+	best   [2]*verdict.Witness
+	whole  [2]int // witnesses that were checked by all rules of the other side
+	keyed  bool   // a version has a key pattern
+	values []string
+}
+
+func newSearch(c *comparison, versions [2]*rules.Rule) *search {
+	s := &search{comparison: c, rules: versions}
+	for i, r := range versions {
+		s.alone[i] = newBundle(rules.New([]rules.Rule{*r}, nil))
+	}
+	s.keyed = slices.ContainsFunc(both(s, items), func(i rules.Item) bool { return i.Kind == rules.Key })
+	return s
+}
+
+// both returns the lists of both versions.
+func both[T any](s *search, of func(*rules.Rule) []T) []T {
+	return slices.Concat(of(s.rules[0]), of(s.rules[1]))
+}
+
+func items(r *rules.Rule) []rules.Item { return slices.Concat(r.Patterns, r.Required, r.Containing) }
+
+// try adds a witness if exactly one version refuses something.
+func (s *search) try(w verdict.Witness, refusing func(bundle) []string) {
+	refused := [2]bool{len(refusing(s.alone[0])) > 0, len(refusing(s.alone[1])) > 0}
+	for i, effect := range []verdict.Effect{verdict.Weaker, verdict.Stronger} {
+		if !refused[i] || refused[1-i] || !s.wants(i) {
+			continue
+		}
+		for _, b := range s.sides[1-i] {
+			w.RefusedBy = append(w.RefusedBy, refusing(b)...)
+		}
+		w.Effect, s.whole[i] = effect, s.whole[i]+1
+		if s.best[i] == nil || len(w.RefusedBy) == 0 {
+			s.best[i] = &w
+		}
+	}
+}
+
+// wants reports whether a witness is missing, or a better one is.
+func (s *search) wants(i int) bool {
+	return s.want[i] && (s.best[i] == nil || len(s.best[i].RefusedBy) > 0 && s.whole[i] < maxWhole)
+}
+
+func (s *search) run() {
+	paths := s.paths()
+	for from, r := range s.rules {
+		for g := range r.RequiredFiles {
+			tree := s.treeWithout(from, g, paths)
+			var w verdict.Witness
+			for _, name := range tree {
+				w.Tree = append(w.Tree, verdict.Path(name))
+			}
+			s.try(w, func(b bundle) []string { return b.refusingTree(tree) })
+		}
+	}
+	tries := 0
+	s.files(paths, func(name, content string) bool {
+		s.try(verdict.Witness{File: verdict.Path(name), Content: content},
+			func(b bundle) []string { return b.refusing(name, content) })
+		s.left, tries = s.left-1, tries+1
+		return (s.wants(0) || s.wants(1)) && tries < maxTriesOfRule && s.left > 0
+	})
+}
+
+// treeWithout returns files that a version requires, but none for a glob that the other one requires.
+func (s *search) treeWithout(other, glob int, paths []string) (tree []string) {
+	for k := range s.rules[1-other].RequiredFiles {
+		for _, p := range paths {
+			if slices.Contains(s.alone[1-other].Requiring(p, nil), rules.GlobOf{Glob: k}) &&
+				!slices.Contains(s.alone[other].Requiring(p, nil), rules.GlobOf{Glob: glob}) {
+				tree = append(tree, p)
+				break
+			}
+		}
+	}
+	return tree
+}
+
+// paths returns paths for all globs, and for the combinations of globs and excludes.
+func (s *search) paths() []string {
+	var names []string
+	if s.keyed {
+		names = []string{"main.yml", "main.tf", "main.json", "main.toml", "Dockerfile"}
+	}
+	all := glob.Samples(both(s, func(r *rules.Rule) []string {
+		return slices.Concat(r.Files, r.ForbiddenFiles, r.RequiredFiles)
+	}), names...)
+	excluded := glob.Samples(both(s, (*rules.Rule).Excludes), names...)
+	const most = 40 // of each, to combine
+	selected := all[:min(len(all), most)]
+	for _, e := range excluded[:min(len(excluded), most)] {
+		all = append(all, e)
+		for _, p := range selected {
+			dir, name := path.Split(p)
+			all = append(all, path.Join(path.Dir(e), name), path.Join(dir, path.Base(e)), path.Join(dir, path.Dir(e), name))
+		}
+	}
+	for _, p := range selected {
+		all = append(all, strings.ToUpper(p))
+	}
+	return all
+}
+
+// files yields files to try until one is enough: the examples, then contents at two paths of each kind.
+func (s *search) files(paths []string, yield func(name, content string) bool) {
+	for _, r := range s.rules {
+		for _, x := range r.Examples {
+			if !r.Redact && !yield(x.Path, x.Content) { // it may look like a secret
+				return
+			}
+		}
+	}
+	type kind struct {
+		selects, forbids [2]bool
+		format           formats.Format
+	}
+	known, ranks := map[kind]int{}, [2][]string{}
+	slices.SortStableFunc(paths, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
+	for _, p := range paths {
+		var k kind
+		for i := range s.alone {
+			k.selects[i], k.forbids[i] = s.alone[i].Rules[0].Selects(p), s.alone[i].Rules[0].Forbids(p)
+		}
+		if k == (kind{}) {
+			continue // none applies
+		}
+		k.format, _ = formats.Of(p)
+		if n := known[k]; n < len(ranks) && !slices.Contains(ranks[0], p) {
+			known[k]++
+			ranks[n] = append(ranks[n], p)
+		}
+	}
+	contents := s.contents()
+	for _, paths := range ranks {
+		for _, c := range contents {
+			for _, p := range paths {
+				format, _ := formats.Of(p)
+				if !yield(p, c.render(format, s.keyed)) {
+					return
+				}
+			}
+		}
+	}
+}
