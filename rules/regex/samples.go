@@ -7,19 +7,14 @@ import (
 	"unicode"
 )
 
-const (
-	maxSamples     = 24
-	maxSampleBytes = 2000
-)
-
-// Samples returns strings that a regex probably matches, made from its syntax tree: one, then others in which one part
-// is something else. Assertions are ignored, so the caller must try each.
+// Samples returns at most 24 strings that a regex probably matches, made from its syntax tree: one, then others in
+// which one part is something else. Assertions are ignored, so the caller must try each.
 func Samples(source string) []string {
 	tree, err := syntax.Parse(source, syntax.Perl)
 	if err != nil {
 		return nil
 	}
-	return samples(tree)
+	return samples(tree.Simplify())
 }
 
 func samples(re *syntax.Regexp) []string {
@@ -29,20 +24,19 @@ func samples(re *syntax.Regexp) []string {
 		text := string(re.Rune)
 		all = []string{text, strings.ToUpper(text), strings.ToLower(text)}
 	case syntax.OpCharClass:
-		all = classSamples(re.Rune)
-	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		all = []string{"a", "-"}
-	case syntax.OpCapture:
-		all = samples(re.Sub[0])
-	case syntax.OpStar, syntax.OpQuest, syntax.OpPlus, syntax.OpRepeat:
-		low := map[syntax.Op]int{syntax.OpPlus: 1, syntax.OpRepeat: re.Min}[re.Op]
-		of := samples(re.Sub[0])
 		all = nil
-		for _, n := range []int{low, low + 1} {
-			for _, s := range of {
-				all = append(all, strings.Repeat(s, min(n, maxSampleBytes/max(len(s), 1)+1)))
+		for _, c := range append([]rune("a0A_- ."), re.Rune...) { // readable ones first
+			if has(re.Rune, c) && unicode.IsPrint(c) {
+				all = append(all, string(c))
 			}
 		}
+		all = append(all, "")
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		all = []string{"a", "-"}
+	case syntax.OpStar, syntax.OpQuest:
+		all = append(all, samples(re.Sub[0])...)
+	case syntax.OpCapture, syntax.OpPlus:
+		all = samples(re.Sub[0])
 	case syntax.OpAlternate:
 		var others []string
 		all = nil
@@ -54,37 +48,29 @@ func samples(re *syntax.Regexp) []string {
 	case syntax.OpConcat:
 		for _, sub := range re.Sub {
 			of := samples(sub)
-			if len(all[0]) > maxSampleBytes {
-				break
-			}
+			before := all[0]
 			for i := range all {
 				all[i] += of[0]
 			}
 			for _, s := range of[1:] {
-				all = append(all, strings.TrimSuffix(all[0], of[0])+s)
+				all = append(all, before+s)
 			}
-			all = distinctSamples(all)
+			if all = distinct24(all); len(before) > maxSampleBytes {
+				break
+			}
 		}
 	}
-	return distinctSamples(all)
+	return distinct24(all)
 }
 
-// distinctSamples drops what exceeds the limits, but keeps the first.
-func distinctSamples(all []string) (kept []string) {
+const maxSampleBytes = 2000
+
+// distinct24 keeps the first, and shorter ones than the limit.
+func distinct24(all []string) (kept []string) {
 	for i, s := range all {
-		if i == 0 || len(kept) < maxSamples && len(s) <= maxSampleBytes && !slices.Contains(kept, s) {
+		if i == 0 || len(kept) < 24 && len(s) <= maxSampleBytes && !slices.Contains(kept, s) {
 			kept = append(kept, s)
 		}
 	}
 	return kept
-}
-
-// classSamples returns characters of a class, readable ones first; "" if there is none.
-func classSamples(ranges []rune) (all []string) {
-	for _, c := range append([]rune("a0A_- ."), ranges...) {
-		if has(ranges, c) && unicode.IsPrint(c) {
-			all = append(all, string(c))
-		}
-	}
-	return append(all, "")
 }

@@ -27,40 +27,41 @@ type bundle struct {
 
 func newBundle(b *rules.Bundle) bundle { return bundle{b, check.NewContentChecker(b)} }
 
-// refusing returns the rules that refuse a file, undecided ones included.
-func (b bundle) refusing(name, content string) (ids []string) {
-	r, err := b.checker.Result(context.Background(), name, []byte(content))
-	if err != nil {
-		return nil // only if the context ends
-	}
-	undecided := r.UndecidedRules()
-	if len(r.KeyErrors()) > 0 && len(undecided) == 0 {
-		undecided = r.Plan.Rules
-	}
-	for i := range b.Rules {
-		if slices.Contains(undecided, i) ||
-			slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return f.Rule == i }) {
-			ids = append(ids, b.Rules[i].ID)
+// refusing returns the rules that refuse a file or a tree, undecided ones included.
+func (b bundle) refusing(w verdict.Witness) (ids []string) {
+	var hit []int
+	file := func(name, content string) {
+		r, err := b.checker.Result(context.Background(), name, []byte(content))
+		if err != nil {
+			return // the context does not end
+		}
+		if hit = append(hit, r.UndecidedRules()...); len(r.KeyErrors()) > 0 && len(r.UndecidedRules()) == 0 {
+			hit = append(hit, r.Plan.Rules...) // an error about no rule in particular
+		}
+		for i := range r.Findings {
+			hit = append(hit, r.Findings[i].Rule)
 		}
 	}
-	return ids
-}
-
-// refusingTree is refusing for files of one line.
-func (b bundle) refusingTree(tree []string) (ids []string) {
 	var met []rules.GlobOf
-	for _, name := range tree {
-		met, ids = b.Requiring(name, met), append(ids, b.refusing(name, "x\n")...)
+	for _, name := range w.Tree {
+		file(verdict.RawPath(name), "x\n")
+		met = b.Requiring(verdict.RawPath(name), met)
+	}
+	if w.File != "" {
+		file(verdict.RawPath(w.File), w.Content)
 	}
 	for i := range b.Rules {
 		for k := range b.Rules[i].RequiredFiles {
-			if !slices.Contains(met, rules.GlobOf{Rule: i, Glob: k}) {
-				ids = append(ids, b.Rules[i].ID)
+			if w.File == "" && !slices.Contains(met, rules.GlobOf{Rule: i, Glob: k}) {
+				hit = append(hit, i)
 			}
 		}
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
+	slices.Sort(hit)
+	for _, i := range slices.Compact(hit) {
+		ids = append(ids, b.Rules[i].ID)
+	}
+	return ids
 }
 
 // A search finds witnesses for two versions of a rule. Index 0 is before the change, and what only that refuses.
@@ -89,17 +90,18 @@ func both[T any](s *search, of func(*rules.Rule) []T) []T {
 	return slices.Concat(of(s.rules[0]), of(s.rules[1]))
 }
 
-func items(r *rules.Rule) []rules.Item { return slices.Concat(r.Patterns, r.Required, r.Containing) }
+func items(r *rules.Rule) []rules.Item      { return slices.Concat(r.Patterns, r.Required, r.Containing) }
+func containing(r *rules.Rule) []rules.Item { return r.Containing }
 
-// try adds a witness if exactly one version refuses something.
-func (s *search) try(w verdict.Witness, refusing func(bundle) []string) {
-	refused := [2]bool{len(refusing(s.alone[0])) > 0, len(refusing(s.alone[1])) > 0}
+// try adds a witness if exactly one version refuses it.
+func (s *search) try(w verdict.Witness) {
+	refused := [2]bool{len(s.alone[0].refusing(w)) > 0, len(s.alone[1].refusing(w)) > 0}
 	for i, effect := range []verdict.Effect{verdict.Weaker, verdict.Stronger} {
 		if !refused[i] || refused[1-i] || !s.wants(i) {
 			continue
 		}
 		for _, b := range s.sides[1-i] {
-			w.RefusedBy = append(w.RefusedBy, refusing(b)...)
+			w.RefusedBy = append(w.RefusedBy, b.refusing(w)...)
 		}
 		w.Effect, s.whole[i] = effect, s.whole[i]+1
 		if s.best[i] == nil || len(w.RefusedBy) == 0 {
@@ -114,52 +116,48 @@ func (s *search) wants(i int) bool {
 }
 
 func (s *search) run() {
-	paths := s.paths()
+	all := s.paths()
 	for from, r := range s.rules {
 		for g := range r.RequiredFiles {
-			tree := s.treeWithout(from, g, paths)
-			var w verdict.Witness
-			for _, name := range tree {
-				w.Tree = append(w.Tree, verdict.Path(name))
-			}
-			s.try(w, func(b bundle) []string { return b.refusingTree(tree) })
+			s.try(verdict.Witness{Tree: s.tree(1-from, g, all)})
 		}
 	}
 	tries := 0
-	s.files(paths, func(name, content string) bool {
-		s.try(verdict.Witness{File: verdict.Path(name), Content: content},
-			func(b bundle) []string { return b.refusing(name, content) })
+	s.files(all, func(name, content string) bool {
+		s.try(verdict.Witness{File: verdict.Path(name), Content: content})
 		s.left, tries = s.left-1, tries+1
 		return (s.wants(0) || s.wants(1)) && tries < maxTriesOfRule && s.left > 0
 	})
 }
 
-// treeWithout returns files that a version requires, but none for a glob that the other one requires.
-func (s *search) treeWithout(other, glob int, paths []string) (tree []string) {
-	for k := range s.rules[1-other].RequiredFiles {
-		for _, p := range paths {
-			if slices.Contains(s.alone[1-other].Requiring(p, nil), rules.GlobOf{Glob: k}) &&
-				!slices.Contains(s.alone[other].Requiring(p, nil), rules.GlobOf{Glob: glob}) {
-				tree = append(tree, p)
-				break
-			}
+// tree returns files that one version requires, without one for a glob of the other version.
+func (s *search) tree(of, without int, all []string) (tree []string) {
+	for k := range s.rules[of].RequiredFiles {
+		i := slices.IndexFunc(all, func(p string) bool {
+			return slices.Contains(s.alone[of].Requiring(p, nil), rules.GlobOf{Glob: k}) &&
+				!slices.Contains(s.alone[1-of].Requiring(p, nil), rules.GlobOf{Glob: without})
+		})
+		if i >= 0 {
+			tree = append(tree, verdict.Path(all[i]))
 		}
 	}
 	return tree
 }
 
-// paths returns paths for all globs, and for the combinations of globs and excludes.
+// paths returns paths for all globs, and for the combinations of globs and excludes, the shortest first.
 func (s *search) paths() []string {
-	var names []string
-	if s.keyed {
-		names = []string{"main.yml", "main.tf", "main.json", "main.toml", "Dockerfile"}
-	}
 	all := glob.Samples(both(s, func(r *rules.Rule) []string {
 		return slices.Concat(r.Files, r.ForbiddenFiles, r.RequiredFiles)
-	}), names...)
-	excluded := glob.Samples(both(s, (*rules.Rule).Excludes), names...)
+	}))
 	const most = 40 // of each, to combine
 	selected := all[:min(len(all), most)]
+	for _, p := range selected {
+		all = append(all, strings.ToUpper(p))
+		if s.keyed && path.Ext(p) == "" {
+			all = append(all, p+".yml", p+".tf", p+".json", p+".toml")
+		}
+	}
+	excluded := glob.Samples(both(s, (*rules.Rule).Excludes))
 	for _, e := range excluded[:min(len(excluded), most)] {
 		all = append(all, e)
 		for _, p := range selected {
@@ -167,14 +165,12 @@ func (s *search) paths() []string {
 			all = append(all, path.Join(path.Dir(e), name), path.Join(dir, path.Base(e)), path.Join(dir, path.Dir(e), name))
 		}
 	}
-	for _, p := range selected {
-		all = append(all, strings.ToUpper(p))
-	}
+	slices.SortStableFunc(all, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
 	return all
 }
 
 // files yields files to try until one is enough: the examples, then contents at two paths of each kind.
-func (s *search) files(paths []string, yield func(name, content string) bool) {
+func (s *search) files(all []string, yield func(name, content string) bool) {
 	for _, r := range s.rules {
 		for _, x := range r.Examples {
 			if !r.Redact && !yield(x.Path, x.Content) { // it may look like a secret
@@ -187,19 +183,17 @@ func (s *search) files(paths []string, yield func(name, content string) bool) {
 		format           formats.Format
 	}
 	known, ranks := map[kind]int{}, [2][]string{}
-	slices.SortStableFunc(paths, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
-	for _, p := range paths {
+	for _, p := range all {
 		var k kind
 		for i := range s.alone {
 			k.selects[i], k.forbids[i] = s.alone[i].Rules[0].Selects(p), s.alone[i].Rules[0].Forbids(p)
 		}
 		if k == (kind{}) {
-			continue // none applies
+			continue // neither version looks at it
 		}
 		k.format, _ = formats.Of(p)
 		if n := known[k]; n < len(ranks) && !slices.Contains(ranks[0], p) {
-			known[k]++
-			ranks[n] = append(ranks[n], p)
+			known[k], ranks[n] = n+1, append(ranks[n], p)
 		}
 	}
 	contents := s.contents()
