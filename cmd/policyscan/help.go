@@ -131,6 +131,7 @@ func expandHelps(k *kong.Kong) error {
 		"{formats}\n", formats.String(),
 		"{report formats}", report.Names(),
 		"{fleet formats}", report.FleetNames(),
+		"{diff formats}", report.DiffNames(),
 		"{dialects}", strings.Join(dialectNames(), ", "),
 	)
 	texts := sections(lists.Replace(helpText))

@@ -138,7 +138,7 @@ func (d drawer) file() verdict.Witness {
 // TestProperty: of generated pairs of bundles, the engine confirms each witness, and no random file or tree contradicts
 // what is called the same or stronger.
 func TestProperty(t *testing.T) {
-	n, files := 300, 60
+	n, files := 200, 30
 	if *long {
 		n, files = 100_000, 1000
 	}
@@ -165,7 +165,7 @@ func TestProperty(t *testing.T) {
 		old, now := own(before), own(after)
 		random := files
 		if effect != verdict.Same && effect != verdict.Stronger {
-			random = 60
+			random = 30
 		}
 		for range random {
 			w := d.file()

@@ -15,7 +15,7 @@ import (
 
 // Limits of the search: a file takes some 20 µs.
 const (
-	maxTriesOfRule = 3000   // files
+	maxTriesOfRule = 1000   // files
 	maxTries       = 60_000 // files, for all rules of a comparison
 	maxWhole       = 8      // witnesses that are checked by all rules, to find one that none refuses
 )
@@ -122,11 +122,14 @@ func (s *search) run() {
 			s.try(verdict.Witness{Tree: s.tree(1-from, g, all)})
 		}
 	}
-	tries := 0
+	tried := map[[2]string]bool{}
 	s.files(all, func(name, content string) bool {
-		s.try(verdict.Witness{File: verdict.Path(name), Content: content})
-		s.left, tries = s.left-1, tries+1
-		return (s.wants(0) || s.wants(1)) && tries < maxTriesOfRule && s.left > 0
+		if file := [2]string{name, content}; !tried[file] {
+			tried[file] = true
+			s.try(verdict.Witness{File: verdict.Path(name), Content: content})
+			s.left--
+		}
+		return (s.wants(0) || s.wants(1)) && len(tried) < maxTriesOfRule && s.left > 0
 	})
 }
 
@@ -169,7 +172,7 @@ func (s *search) paths() []string {
 	return all
 }
 
-// files yields files to try until one is enough: the examples, then contents at two paths of each kind.
+// files yields files to try until one is enough: the examples, then contents at a path of each kind.
 func (s *search) files(all []string, yield func(name, content string) bool) {
 	for _, r := range s.rules {
 		for _, x := range r.Examples {
@@ -182,28 +185,24 @@ func (s *search) files(all []string, yield func(name, content string) bool) {
 		selects, forbids [2]bool
 		format           formats.Format
 	}
-	known, ranks := map[kind]int{}, [2][]string{}
+	known, contents := map[kind]bool{}, s.contents()
+	var paths []string
 	for _, p := range all {
 		var k kind
 		for i := range s.alone {
 			k.selects[i], k.forbids[i] = s.alone[i].Rules[0].Selects(p), s.alone[i].Rules[0].Forbids(p)
 		}
-		if k == (kind{}) {
-			continue // neither version looks at it
-		}
-		k.format, _ = formats.Of(p)
-		if n := known[k]; n < len(ranks) && !slices.Contains(ranks[0], p) {
-			known[k], ranks[n] = n+1, append(ranks[n], p)
+		if k != (kind{}) {
+			if k.format, _ = formats.Of(p); !known[k] {
+				known[k], paths = true, append(paths, p)
+			}
 		}
 	}
-	contents := s.contents()
-	for _, paths := range ranks {
-		for _, c := range contents {
-			for _, p := range paths {
-				format, _ := formats.Of(p)
-				if !yield(p, c.render(format, s.keyed)) {
-					return
-				}
+	for _, c := range contents {
+		for _, p := range paths {
+			format, _ := formats.Of(p)
+			if !yield(p, c.render(format, s.keyed)) {
+				return
 			}
 		}
 	}

@@ -1,0 +1,118 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// DiffFormats returns the formats of a comparison of two bundles. They write d, not a verdict.
+func DiffFormats(d *verdict.PolicyDiff) []Format {
+	of := func(write func(io.Writer) error) func(io.Writer, *verdict.Verdict) error {
+		return func(w io.Writer, _ *verdict.Verdict) error { return write(w) }
+	}
+	return []Format{
+		{"text", "for people", of(func(w io.Writer) error {
+			return WriteDiffText(w, d, TextOptions{Commands: true}) // a CI system may print it
+		}), diffHead, ""},
+		{"json", "every change, with its effect", of(func(w io.Writer) error { return verdict.WriteJSON(w, d) }),
+			verdict.DocumentHead, "policyscan"},
+		{"markdown", "a comment, or GitHub's job summary", of(func(w io.Writer) error { return writeDiffMarkdown(w, d) }),
+			"## " + diffHead, ""},
+	}
+}
+
+// DiffNames are the names of these formats, for display.
+func DiffNames() string { return names(DiffFormats(nil)) }
+
+const diffHead = "policyscan diff: "
+
+// WriteDiffText writes the effects, and below each change its effect.
+func WriteDiffText(w io.Writer, d *verdict.PolicyDiff, o TextOptions) error {
+	t := textWriter{w: bufio.NewWriter(w), TextOptions: o}
+	t.labelled(diffHead, effectCounts(d))
+	for i := range d.Changes {
+		t.line("")
+		t.labelled("", changeWords(&d.Changes[i]))
+		t.say("    ", "", effectWords(&d.Changes[i]))
+	}
+	return t.w.Flush()
+}
+
+func writeDiffMarkdown(w io.Writer, d *verdict.PolicyDiff) error {
+	p := bufio.NewWriter(w)
+	fmt.Fprintf(p, "## %s%s\n", diffHead, effectCounts(d))
+	for i := range d.Changes {
+		if i == 0 {
+			_, _ = p.WriteString("\n| Change | Effect |\n|---|---|\n") // the error is Flush's
+		}
+		fmt.Fprintf(p, "| %s | %s |\n", words(changeWords(&d.Changes[i]), 1000), words(effectWords(&d.Changes[i]), 1000))
+	}
+	return p.Flush()
+}
+
+func effectCounts(d *verdict.PolicyDiff) string {
+	all := ""
+	for _, e := range []verdict.Effect{verdict.Weaker, verdict.Both, verdict.Unknown, verdict.Stronger, verdict.Same} {
+		n := 0
+		for i := range d.Changes {
+			if d.Changes[i].Effect == e {
+				n++
+			}
+		}
+		if n > 0 {
+			all += fmt.Sprintf(", %s %s", number(n), e)
+		}
+	}
+	if all == "" {
+		return "no rule and no allowance differs"
+	}
+	return count(len(d.Changes), "change") + ": " + all[2:]
+}
+
+// changeWords describes a change without its effect.
+func changeWords(c *verdict.PolicyChange) string {
+	if c.Kind == verdict.ChangedAllowance {
+		return allowanceChanges([]*verdict.PolicyChange{c})[0]
+	}
+	s := fmt.Sprintf("rule %s %s", verdict.Visible(clip(c.RuleID, 200)), c.Change)
+	if len(c.Fields) > 0 {
+		s += ": " + strings.Join(fieldChanges(c), "; ")
+	}
+	return s
+}
+
+// effectWords describes the effect of a change.
+func effectWords(c *verdict.PolicyChange) string {
+	s := string(c.Effect)
+	switch {
+	case c.Effect == verdict.Unknown:
+		s += ": perhaps something that was refused passes"
+	case c.Effect == verdict.Weaker && len(c.Witness) == 0 && c.Kind == verdict.ChangedRule:
+		s += ": allowances can permit what breaks it"
+	}
+	for i, w := range c.Witness {
+		what := verdict.Visible(clip(w.File, 200)) + " with " + verdict.Quote(clip(w.Content, 100))
+		switch {
+		case w.File == "" && len(w.Tree) == 0:
+			what = "a tree without files"
+		case w.File == "":
+			what = "a tree of only " + quotedTexts(w.Tree)
+		case w.Content == "":
+			what = verdict.Visible(clip(w.File, 200)) + " without content"
+		}
+		by := " refuses it, too"
+		verb := " refuses "
+		if w.Effect == verdict.Weaker {
+			by, verb = " still refuses it", " passes "
+		}
+		if len(w.RefusedBy) > 0 {
+			what += " (" + verdict.Visible(firstOf(w.RefusedBy, 3)) + by + ")"
+		}
+		s += map[bool]string{true: ":", false: ";"}[i == 0 && c.Effect != verdict.Unknown] + verb + what
+	}
+	return s
+}
