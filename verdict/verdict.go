@@ -122,12 +122,11 @@ const (
 
 // A Witness is a file, or a tree, that a rule refuses either before or after a change, but not both.
 type Witness struct {
-	Effect  Effect   `json:"effect"`
-	File    string   `json:"file"` // as in [Path]; "" for a tree
-	Content string   `json:"content"`
-	Tree    []string `json:"tree"` // all files of a tree, as in [Path]; each has the line "x"
-	// RefusedBy are the rules of the bundle that the witness passes, as far as this rule goes, that refuse it anyway.
-	RefusedBy []string `json:"refused_by"`
+	Effect    Effect   `json:"effect"`
+	File      string   `json:"file"` // as in [Path]; "" for a tree
+	Content   string   `json:"content"`
+	Tree      []string `json:"tree"`       // all files of a tree, as in [Path]; each has the line "x"
+	RefusedBy []string `json:"refused_by"` // by other rules, where this one does not refuse it
 }
 
 // A PolicyDiff is the document of policyscan diff: how a bundle differs from an earlier one.

@@ -53,7 +53,8 @@ func (c *diffCmd) compare(d *verdict.PolicyDiff) error {
 	if err != nil {
 		return err
 	}
-	d.Before, d.After = run.NewRuleSet(run.RuleSources{old}).Policies[0], run.NewRuleSet(run.RuleSources{now}).Policies[0]
+	d.Before = run.NewRuleSet(run.RuleSources{old}).Policies[0]
+	d.After = run.NewRuleSet(run.RuleSources{now}).Policies[0]
 	d.Changes = append(policydiff.Rules([]*rules.Bundle{old.Bundle}, []*rules.Bundle{now.Bundle}),
 		allowance.PolicyChanges(old.Bundle.Allowances, now.Bundle.Allowances)...)
 	return nil

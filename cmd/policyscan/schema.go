@@ -15,13 +15,14 @@ import (
 var explainSchema string
 
 type schemaCmd struct {
-	Document string `arg:"" enum:"policy,verdict,diff,explain,fleet,shard,fleet-shard" help:"@schema_document"`
+	Document string `arg:"" enum:"policy,verdict,explain,fleet,shard,fleet-shard,diff" help:"@schema_document"`
 }
 
 func (c *schemaCmd) Run(std streams) error {
 	text := map[string][]byte{
-		"policy": rules.Schema(), "verdict": verdict.Schema(), "diff": verdict.DiffSchema(), "explain": []byte(explainSchema),
+		"policy": rules.Schema(), "verdict": verdict.Schema(), "explain": []byte(explainSchema),
 		"fleet": summary.Schema(), "shard": shard.Schema(), "fleet-shard": summary.PartSchema(),
+		"diff": verdict.DiffSchema(),
 	}[c.Document]
 	_, err := std.out.Write(text)
 	return err

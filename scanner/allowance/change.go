@@ -51,7 +51,8 @@ func PolicyChanges(base, head []Entry) []verdict.PolicyChange {
 func effectOf(before, after *Limit) verdict.Effect {
 	was, now := cmp.Or(before, &Limit{}), cmp.Or(after, &Limit{})
 	isMore := func(a, b *Limit) bool {
-		return b.AtMost > a.AtMost || b.MayGrow && !a.MayGrow || a.AtMost > 0 && b.AtMost > 0 && endsBefore(a.Until, b.Until)
+		return b.AtMost > a.AtMost || b.MayGrow && !a.MayGrow ||
+			a.AtMost > 0 && b.AtMost > 0 && endsBefore(a.Until, b.Until)
 	}
 	switch more, less := isMore(was, now), isMore(now, was); {
 	case more && less:

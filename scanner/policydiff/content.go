@@ -13,7 +13,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/keys/formats"
 )
 
-// A content is that of a file whose format is not known yet: the values of keys, and lines, as comments next to keys.
+// A content is a file before its format is known: the values of keys, and lines, which are comments next to keys.
 type content struct {
 	values []setting
 	lines  []string

@@ -69,7 +69,8 @@ func (c *comparison) effect(before, after *rules.Rule) (verdict.Effect, []verdic
 func (c *comparison) contains(r, o *rules.Rule) bool {
 	covers := func(over, under []string) bool {
 		// A class can match less when case is ignored, as [!a] does not match A; without it a glob does.
-		if r.PathCase != o.PathCase && (o.PathCase || strings.Contains(strings.Join(slices.Concat(over, under), ""), "[")) {
+		all := strings.Join(slices.Concat(over, under), "")
+		if o.PathCase && !r.PathCase || r.PathCase && !o.PathCase && strings.Contains(all, "[") {
 			return false
 		}
 		if r.PathCase {

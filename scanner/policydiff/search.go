@@ -21,7 +21,7 @@ const (
 )
 
 type bundle struct {
-	*rules.Bundle
+	rules   *rules.Bundle
 	checker *check.ContentChecker
 }
 
@@ -45,13 +45,13 @@ func (b bundle) refusing(w verdict.Witness) (ids []string) {
 	var met []rules.GlobOf
 	for _, name := range w.Tree {
 		file(verdict.RawPath(name), "x\n")
-		met = b.Requiring(verdict.RawPath(name), met)
+		met = b.rules.Requiring(verdict.RawPath(name), met)
 	}
 	if w.File != "" {
 		file(verdict.RawPath(w.File), w.Content)
 	}
-	for i := range b.Rules {
-		for k := range b.Rules[i].RequiredFiles {
+	for i := range b.rules.Rules {
+		for k := range b.rules.Rules[i].RequiredFiles {
 			if w.File == "" && !slices.Contains(met, rules.GlobOf{Rule: i, Glob: k}) {
 				hit = append(hit, i)
 			}
@@ -59,7 +59,7 @@ func (b bundle) refusing(w verdict.Witness) (ids []string) {
 	}
 	slices.Sort(hit)
 	for _, i := range slices.Compact(hit) {
-		ids = append(ids, b.Rules[i].ID)
+		ids = append(ids, b.rules.Rules[i].ID)
 	}
 	return ids
 }
@@ -137,8 +137,8 @@ func (s *search) run() {
 func (s *search) tree(of, without int, all []string) (tree []string) {
 	for k := range s.rules[of].RequiredFiles {
 		i := slices.IndexFunc(all, func(p string) bool {
-			return slices.Contains(s.alone[of].Requiring(p, nil), rules.GlobOf{Glob: k}) &&
-				!slices.Contains(s.alone[1-of].Requiring(p, nil), rules.GlobOf{Glob: without})
+			return slices.Contains(s.alone[of].rules.Requiring(p, nil), rules.GlobOf{Glob: k}) &&
+				!slices.Contains(s.alone[1-of].rules.Requiring(p, nil), rules.GlobOf{Glob: without})
 		})
 		if i >= 0 {
 			tree = append(tree, verdict.Path(all[i]))
@@ -165,7 +165,8 @@ func (s *search) paths() []string {
 		all = append(all, e)
 		for _, p := range selected {
 			dir, name := path.Split(p)
-			all = append(all, path.Join(path.Dir(e), name), path.Join(dir, path.Base(e)), path.Join(dir, path.Dir(e), name))
+			all = append(all, path.Join(path.Dir(e), name), path.Join(dir, path.Base(e)),
+				path.Join(dir, path.Dir(e), name))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b string) int { return strings.Count(a, "/") - strings.Count(b, "/") })
@@ -190,7 +191,8 @@ func (s *search) files(all []string, yield func(name, content string) bool) {
 	for _, p := range all {
 		var k kind
 		for i := range s.alone {
-			k.selects[i], k.forbids[i] = s.alone[i].Rules[0].Selects(p), s.alone[i].Rules[0].Forbids(p)
+			r := &s.alone[i].rules.Rules[0]
+			k.selects[i], k.forbids[i] = r.Selects(p), r.Forbids(p)
 		}
 		if k != (kind{}) {
 			if k.format, _ = formats.Of(p); !known[k] {

@@ -20,8 +20,8 @@ func DiffFormats(d *verdict.PolicyDiff) []Format {
 		}), diffHead, ""},
 		{"json", "every change, with its effect", of(func(w io.Writer) error { return verdict.WriteJSON(w, d) }),
 			verdict.DocumentHead, "policyscan"},
-		{"markdown", "a comment, or GitHub's job summary", of(func(w io.Writer) error { return writeDiffMarkdown(w, d) }),
-			"## " + diffHead, ""},
+		{"markdown", "GitHub's job summary, or a comment",
+			of(func(w io.Writer) error { return writeDiffMarkdown(w, d) }), "## " + diffHead, ""},
 	}
 }
 
@@ -49,7 +49,8 @@ func writeDiffMarkdown(w io.Writer, d *verdict.PolicyDiff) error {
 		if i == 0 {
 			_, _ = p.WriteString("\n| Change | Effect |\n|---|---|\n") // the error is Flush's
 		}
-		fmt.Fprintf(p, "| %s | %s |\n", words(changeWords(&d.Changes[i]), 1000), words(effectWords(&d.Changes[i]), 1000))
+		c := &d.Changes[i]
+		fmt.Fprintf(p, "| %s | %s |\n", words(changeWords(c), 1000), words(effectWords(c), 1000))
 	}
 	return p.Flush()
 }
@@ -90,8 +91,8 @@ func effectWords(c *verdict.PolicyChange) string {
 	s := string(c.Effect)
 	switch {
 	case c.Effect == verdict.Unknown:
-		s += ": perhaps something that was refused passes"
-	case c.Effect == verdict.Weaker && len(c.Witness) == 0 && c.Kind == verdict.ChangedRule:
+		s += ": something that was refused may pass, and no file was found that shows it"
+	case c.Kind == verdict.ChangedRule && c.Effect == verdict.Weaker && len(c.Witness) == 0:
 		s += ": allowances can permit what breaks it"
 	}
 	for i, w := range c.Witness {
@@ -104,7 +105,7 @@ func effectWords(c *verdict.PolicyChange) string {
 		case w.Content == "":
 			what = verdict.Visible(clip(w.File, 200)) + " without content"
 		}
-		by := " refuses it, too"
+		by := " refused it before"
 		verb := " refuses "
 		if w.Effect == verdict.Weaker {
 			by, verb = " still refuses it", " passes "
