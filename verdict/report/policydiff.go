@@ -56,22 +56,20 @@ func writeDiffMarkdown(w io.Writer, d *verdict.PolicyDiff) error {
 }
 
 func effectCounts(d *verdict.PolicyDiff) string {
-	all := ""
-	for _, e := range []verdict.Effect{verdict.Weaker, verdict.Both, verdict.Unknown, verdict.Stronger, verdict.Same} {
-		n := 0
-		for i := range d.Changes {
-			if d.Changes[i].Effect == e {
-				n++
-			}
-		}
-		if n > 0 {
-			all += fmt.Sprintf(", %s %s", number(n), e)
-		}
-	}
-	if all == "" {
+	if len(d.Changes) == 0 {
 		return "no rule and no allowance differs"
 	}
-	return count(len(d.Changes), "change") + ": " + all[2:]
+	var all []string
+	of := map[verdict.Effect]int{}
+	for i := range d.Changes {
+		of[d.Changes[i].Effect]++
+	}
+	for _, e := range []verdict.Effect{verdict.Weaker, verdict.Both, verdict.Unknown, verdict.Stronger, verdict.Same} {
+		if of[e] > 0 {
+			all = append(all, number(of[e])+" "+string(e))
+		}
+	}
+	return count(len(d.Changes), "change") + ": " + strings.Join(all, ", ")
 }
 
 // changeWords describes a change without its effect.
@@ -92,7 +90,7 @@ func effectWords(c *verdict.PolicyChange) string {
 	switch {
 	case c.Effect == verdict.Unknown:
 		s += ": something that was refused may pass, and no file was found that shows it"
-	case c.Kind == verdict.ChangedRule && c.Effect == verdict.Weaker && len(c.Witness) == 0:
+	case c.Effect == verdict.Weaker && len(c.Witness) == 0 && c.Change == verdict.Altered && c.File == "":
 		s += ": allowances can permit what breaks it"
 	}
 	for i, w := range c.Witness {
