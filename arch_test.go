@@ -605,7 +605,7 @@ scanner/keys 1878 42 conditions, any, numbers, texts that are JSON; one walk for
 scanner/keys/formats 4473 16 JSON in texts, Dockerfiles; YAML and HCL that programs read differently
 scanner/match 3521 37 the bytes of occurrences; regexes that are matched together
 scanner/needle 1063 13 the search calls nothing for a place: a function that is passed costs 5 % of a scan
-scanner/policydiff 672 2 the effect of a rule's change, and a witness; with the comparison of rules from scanner/run
+scanner/policydiff 724 2 the effect of a rule's change, and a witness; with the comparison of rules from scanner/run
 scanner/repo 5529 93 SHA-256, reftable, split index, its own commit-graph
 scanner/reuse 133 8
 scanner/run 3711 64 a sparse checkout without its bundle; packs by name

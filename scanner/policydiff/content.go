@@ -31,7 +31,7 @@ type setting struct {
 // items that it wants a file to contain.
 func (s *search) contents() []content {
 	s.values = []string{"", `"policyscan"`, "true", "false", "0", "null", "[]"}
-	for _, i := range both(s, items) {
+	for _, i := range s.items[:min(len(s.items), 100)] {
 		if i.Kind == rules.Key {
 			for _, c := range slices.Concat(i.Key.Where, i.Key.If, []keyitem.At{{Condition: i.Key.Condition}}) {
 				s.values = append(s.values, valuesFor(c.Condition)...)
@@ -45,17 +45,37 @@ func (s *search) contents() []content {
 		if n > 0 && rules.SameItems(r.Required, s.rules[1].Required) {
 			break
 		}
-		for _, marker := range append(both(s, containing), none) {
-			for _, i := range append(both(s, items), none) {
+		required := map[rules.Item]content{}
+		for _, i := range r.Required {
+			required[i] = s.having(i)[0]
+		}
+		for _, marker := range append(both(s, func(r *rules.Rule) []rules.Item { return r.Containing }), none) {
+			var marked content
+			if marker != none {
+				marked = s.having(marker)[0]
+			}
+			for _, i := range append([]rules.Item{none}, s.items...) {
+				if len(all) > 2*maxTriesOfRule {
+					break
+				}
 				var rest content
-				for _, other := range slices.Concat(r.Required, []rules.Item{marker}) {
-					if !other.Means(i) && !other.Means(none) {
-						rest = rest.with(s.having(other)[0])
+				for _, other := range r.Required {
+					if !other.Means(i) {
+						rest.add(required[other])
 					}
 				}
+				if !marker.Means(i) {
+					rest.add(marked)
+				}
 				all = append(all, rest)
+				if i == none {
+					continue
+				}
 				for _, c := range s.having(i) {
-					all = append(all, rest.with(c))
+					one := content{deep: c.deep}
+					one.add(rest)
+					one.add(c)
+					all = append(all, one)
 				}
 			}
 		}
@@ -68,9 +88,8 @@ func (s *search) contents() []content {
 	return all
 }
 
-func (c content) with(o content) content {
-	o.values, o.lines = slices.Concat(c.values, o.values), slices.Concat(c.lines, o.lines)
-	return o
+func (c *content) add(o content) {
+	c.values, c.lines = append(c.values, o.values...), append(c.lines, o.lines...)
 }
 
 // having returns contents that probably have an item, and some that nearly do.
@@ -86,10 +105,8 @@ func (s *search) having(i rules.Item) (all []content) {
 	for _, text := range texts {
 		all = append(all, content{lines: []string{text}})
 	}
-	for _, o := range both(s, items) {
-		if o.WithinLines > 0 { // after its last line
-			all = append(all, content{lines: append(make([]string, min(o.WithinLines, 1000)), texts[0])})
-		}
+	for _, n := range s.within { // after its last line
+		all = append(all, content{lines: append(make([]string, min(n, 1000)), texts[0])})
 	}
 	return all
 }

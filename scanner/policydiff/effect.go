@@ -82,7 +82,8 @@ func (c *comparison) contains(r, o *rules.Rule) bool {
 		return includes(many.Excludes(), few.Excludes()) || glob.Covers(many.Excludes(), few.Excludes())
 	}
 	hasAll := func(in, of []rules.Item) bool {
-		return !slices.ContainsFunc(of, func(i rules.Item) bool { return !slices.ContainsFunc(in, i.Means) })
+		set := meanings(in)
+		return !slices.ContainsFunc(of, func(i rules.Item) bool { return !set[meaning(i)] })
 	}
 	if len(o.Patterns)+len(o.Required) > 0 && (!covers(r.Files, o.Files) || !excludesAll(o, r) ||
 		!hasAll(r.Patterns, o.Patterns) || !hasAll(r.Required, o.Required) || r.Unparsable && !o.Unparsable ||

@@ -71,8 +71,10 @@ type search struct {
 	alone  [2]bundle // of the version alone
 	want   [2]bool   // a witness, weaker and stronger
 	best   [2]*verdict.Witness
-	whole  [2]int // witnesses that were checked by all rules of the other side
-	keyed  bool   // a version has a key pattern
+	whole  [2]int       // witnesses that were checked by all rules of the other side
+	items  []rules.Item // of both versions, each once; first those that only one has
+	within []int        // their within_lines
+	keyed  bool         // one has a key
 	values []string
 }
 
@@ -81,17 +83,47 @@ func newSearch(c *comparison, versions [2]*rules.Rule) *search {
 	for i, r := range versions {
 		s.alone[i] = newBundle(rules.New([]rules.Rule{*r}, nil))
 	}
-	s.keyed = slices.ContainsFunc(both(s, items), func(i rules.Item) bool { return i.Kind == rules.Key })
+	sets := [2]map[rules.Item]bool{meanings(items(versions[0])), meanings(items(versions[1]))}
+	known := map[rules.Item]bool{}
+	for _, shared := range []bool{false, true} {
+		for n, r := range versions {
+			for _, i := range items(r) {
+				if m := meaning(i); sets[1-n][m] == shared && !known[m] {
+					known[m], s.items = true, append(s.items, i)
+					s.keyed = s.keyed || i.Kind == rules.Key
+					if n := i.WithinLines; n > 0 && !slices.Contains(s.within, n) && len(s.within) < 10 {
+						s.within = append(s.within, n)
+					}
+				}
+			}
+		}
+	}
 	return s
+}
+
+func items(r *rules.Rule) []rules.Item { return slices.Concat(r.Patterns, r.Required, r.Containing) }
+
+// meaning returns what is equal for items that mean the same, as [rules.Item.Means] does.
+func meaning(i rules.Item) rules.Item {
+	if i.Kind == rules.Key {
+		return rules.Item{Kind: rules.Key, Name: i.Name}
+	}
+	i.Name = ""
+	return i
+}
+
+func meanings(list []rules.Item) map[rules.Item]bool {
+	set := map[rules.Item]bool{}
+	for _, i := range list {
+		set[meaning(i)] = true
+	}
+	return set
 }
 
 // both returns the lists of both versions.
 func both[T any](s *search, of func(*rules.Rule) []T) []T {
 	return slices.Concat(of(s.rules[0]), of(s.rules[1]))
 }
-
-func items(r *rules.Rule) []rules.Item      { return slices.Concat(r.Patterns, r.Required, r.Containing) }
-func containing(r *rules.Rule) []rules.Item { return r.Containing }
 
 // try adds a witness if exactly one version refuses it.
 func (s *search) try(w verdict.Witness) {
