@@ -72,7 +72,7 @@ type search struct {
 	want   [2]bool   // a witness, weaker and stronger
 	best   [2]*verdict.Witness
 	whole  [2]int       // witnesses that were checked by all rules of the other side
-	items  []rules.Item // of both versions, each once; first those that only one has
+	items  []rules.Item // of both versions, each once; first what only one has
 	within []int        // their within_lines
 	keyed  bool         // one has a key
 	values []string
