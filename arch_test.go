@@ -56,9 +56,9 @@ agent/session: agent/call golang.org/x/sys/unix golang.org/x/sys/windows
 agent/settings: internal/disk rules/document github.com/go-json-experiment/json/jsontext
 cmd/policyscan: agent/ask agent/call agent/callrules agent/dialect agent/dialect/sigmashake agent/gate agent/hook
     agent/protocol agent/settings internal/disk rules rules/document scanner scanner/action scanner/allowance
-    scanner/check scanner/checkout scanner/fleet scanner/past scanner/push scanner/repo scanner/reuse scanner/run
-    scanner/setup scanner/tree verdict verdict/code verdict/output verdict/past verdict/report verdict/shard
-    verdict/summary github.com/alecthomas/kong golang.org/x/term
+    scanner/check scanner/checkout scanner/fleet scanner/past scanner/policydiff scanner/push scanner/repo
+    scanner/reuse scanner/run scanner/setup scanner/tree verdict verdict/code verdict/output verdict/past
+    verdict/report verdict/shard verdict/summary github.com/alecthomas/kong golang.org/x/term
 internal/cputime: golang.org/x/sys/unix
 internal/disk:
 internal/late:
@@ -72,7 +72,7 @@ rules/starter:
 scanner: rules rules/document rules/glob scanner/allowance scanner/baseline scanner/check scanner/history scanner/match
     scanner/run scanner/tree scanner/worktree verdict verdict/code verdict/shard
 scanner/action: internal/disk scanner/run verdict verdict/output verdict/report
-scanner/allowance: internal/disk rules scanner/repo scanner/run scanner/worktree verdict
+scanner/allowance: internal/disk rules scanner/policydiff scanner/repo scanner/run scanner/worktree verdict
 scanner/baseline: rules scanner/allowance scanner/check scanner/match scanner/run scanner/tree scanner/worktree
     verdict
 scanner/check: rules rules/regex scanner/checkout scanner/keys scanner/keys/formats scanner/match scanner/repo
@@ -93,8 +93,9 @@ scanner/past: rules rules/document scanner scanner/check scanner/keys/formats sc
 scanner/push: rules/document scanner scanner/repo scanner/run scanner/tree verdict verdict/code
 scanner/repo: internal/disk github.com/go-git/go-git/v5/plumbing github.com/pjbgf/sha1cd golang.org/x/sys/unix
 scanner/reuse:
-scanner/run: internal/disk rules rules/document rules/glob rules/starter scanner/check scanner/checkout scanner/repo
-    scanner/tree scanner/worktree verdict verdict/code
+scanner/policydiff: rules rules/glob rules/keyitem rules/regex scanner/check scanner/keys/formats verdict
+scanner/run: internal/disk rules rules/document rules/glob rules/starter scanner/check scanner/checkout
+    scanner/policydiff scanner/repo scanner/tree scanner/worktree verdict verdict/code
 scanner/setup: internal/disk rules rules/document rules/starter scanner/check scanner/repo scanner/run scanner/worktree
 scanner/tree: internal/disk scanner/checkout scanner/repo scanner/worktree verdict verdict/code
     golang.org/x/text/unicode/norm
@@ -611,6 +612,7 @@ scanner/keys/formats 4473 16 JSON in texts, Dockerfiles; YAML and HCL that progr
 scanner/match 3521 37 the bytes of occurrences; regexes that are matched together
 scanner/needle 1063 13 the search calls nothing for a place: a function that is passed costs 5 % of a scan
 scanner/past 898 6 the filter of past changes, and what they introduced and removed again
+scanner/policydiff 724 2 the effect of a rule's change, and a witness; with the comparison of rules from scanner/run
 scanner/push 425 3 git's pre-receive hook
 scanner/repo 5612 97 SHA-256, reftable, split index, its own commit-graph; commits in words, the order of packs
 scanner/reuse 133 8

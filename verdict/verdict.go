@@ -98,6 +98,45 @@ type PolicyChange struct {
 	File   string        `json:"file"`   // of an allowance, as in [Path]; else ""
 	Before int           `json:"before"` // the allowance's number in the base; 0 without one
 	After  int           `json:"after"`  // and in the head
+	Effect Effect        `json:"effect"` // on what is refused
+	// Witness shows the effect of a rule's change: at most one file or tree of each direction.
+	Witness []Witness `json:"witness"`
+}
+
+// Weakens reports whether a change may let something pass that was refused.
+func (c *PolicyChange) Weakens() bool {
+	return c.Effect == Weaker || c.Effect == Both || c.Kind == ChangedRule && c.Change == Removed
+}
+
+// An Effect is what a change of a rule or an allowance does to the files that are refused. A file that cannot be
+// decided counts as refused: a run with it does not pass.
+type Effect string
+
+// The effects. A [Witness] has Stronger or Weaker.
+const (
+	Same     Effect = "same"     // certainly none
+	Stronger Effect = "stronger" // certainly everything that was refused still is
+	Weaker   Effect = "weaker"   // something that was refused passes
+	Both     Effect = "both"     // and something that passed is refused
+	Unknown  Effect = "unknown"  // nothing that was refused and passes was found, and there could be something
+)
+
+// A Witness is a file, or a tree, that a rule refuses either before or after a change, but not both.
+type Witness struct {
+	Effect    Effect   `json:"effect"`
+	File      string   `json:"file"` // as in [Path]; "" for a tree
+	Content   string   `json:"content"`
+	Tree      []string `json:"tree"`       // all files of a tree, as in [Path]; each has the line "x"
+	RefusedBy []string `json:"refused_by"` // by other rules, where this one does not refuse it
+}
+
+// A PolicyDiff is the document of policyscan diff: how a bundle differs from an earlier one.
+type PolicyDiff struct {
+	SchemaVersion string         `json:"schema_version"` // "1"
+	Tool          Tool           `json:"tool"`
+	Before        Policy         `json:"before"`
+	After         Policy         `json:"after"`
+	Changes       []PolicyChange `json:"changes"` // in the order of [Verdict.PolicyChanges]
 }
 
 // A FieldChange is a key of a rule whose value differs. If only the order of its items does, both lists are empty.

@@ -26,6 +26,7 @@ type commands struct {
 	Test        testCmd     `cmd:"" help:"Run the examples in a bundle's rules."`
 	evalCommand `embed:""`
 	List        listCmd       `cmd:"" help:"Print the rules of a bundle."`
+	Diff        diffCmd       `cmd:"" help:"Compare two bundles, and say which rules are weaker."`
 	Explain     explainCmd    `cmd:"" help:"Say what each rule asks of a file, and what a scan finds in it."`
 	Allow       allowCmd      `cmd:"" help:"Write, tighten and list the allowances of a bundle."`
 	Init        initCmd       `cmd:"" help:"Write a first bundle for this repository."`

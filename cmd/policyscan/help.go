@@ -132,6 +132,7 @@ func expandHelps(k *kong.Kong) error {
 		"{report formats}", report.Names(),
 		"{fleet formats}", report.FleetNames(),
 		"{history formats}", report.HistoryNames(),
+		"{diff formats}", report.DiffNames(),
 		"{dialects}", strings.Join(dialectNames(), ", "),
 	)
 	texts := sections(lists.Replace(helpText))

@@ -153,6 +153,43 @@ func TestExplainSchema(t *testing.T) {
 	}
 }
 
+// TestDiffSchema: its shared parts equal those of the verdict's schema, and it is strict.
+func TestDiffSchema(t *testing.T) {
+	schema := printed(t, "diff")
+	var diff, document struct {
+		Defs map[string]any `json:"$defs"`
+	}
+	if err := errors.Join(json.Unmarshal(verdict.DiffSchema(), &diff),
+		json.Unmarshal(verdict.Schema(), &document)); err != nil {
+		t.Fatal(err)
+	}
+	for name, def := range diff.Defs {
+		if d := cmp.Diff(document.Defs[name], def); d != "" {
+			t.Errorf("%s: -verdict +diff: %s", name, d)
+		}
+	}
+	archive, err := txtar.ParseFile("testdata/script/policydiff.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "want.json" })
+	golden := string(archive.Files[i].Data)
+	for _, edit := range [][2]string{
+		{"", ""}, {`"schema_version": "1"`, `"schema_version": "2"`}, {`"effect": "both"`, `"effect": "better"`},
+		{`"refused_by": []`, `"refused_by": null`}, {`"witness": []`, `"witness": [{}]`},
+		{`"changes": [`, `"change": [`}, {`"tree": [],`, ``},
+	} {
+		text := strings.Replace(golden, edit[0], edit[1], 1)
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(doc); (err == nil) != (edit[0] == "") || edit[0] != "" && text == golden {
+			t.Errorf("%q for %q: %v", edit[1], edit[0], err)
+		}
+	}
+}
+
 var verdictFlag = flag.String("verdict", "", "a verdict that TestVerdictFile checks")
 
 // TestVerdictFile checks a verdict that was written before, for CI.

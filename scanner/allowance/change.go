@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/policyscan/policyscan/scanner/run"
+	"github.com/policyscan/policyscan/scanner/policydiff"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -32,7 +32,7 @@ func PolicyChanges(base, head []Entry) []verdict.PolicyChange {
 		was, now := before[p], after[p]
 		c := verdict.PolicyChange{
 			Kind: verdict.ChangedAllowance, RuleID: p.rule, File: p.file, Change: changeOf(was, now),
-			Fields: fieldChanges(was, now),
+			Fields: fieldChanges(was, now), Effect: effectOf(was, now),
 		}
 		if was != nil {
 			c.Before = was.AtMost
@@ -45,6 +45,26 @@ func PolicyChanges(base, head []Entry) []verdict.PolicyChange {
 		}
 	}
 	return all
+}
+
+// effectOf compares two limits, nil for none. A new "from" lets a file have what another one had.
+func effectOf(before, after *Limit) verdict.Effect {
+	was, now := cmp.Or(before, &Limit{}), cmp.Or(after, &Limit{})
+	isMore := func(a, b *Limit) bool {
+		return b.AtMost > a.AtMost || b.MayGrow && !a.MayGrow ||
+			a.AtMost > 0 && b.AtMost > 0 && endsBefore(a.Until, b.Until)
+	}
+	switch more, less := isMore(was, now), isMore(now, was); {
+	case more && less:
+		return verdict.Both
+	case more:
+		return verdict.Weaker
+	case after != nil && !slices.Equal(was.From, now.From):
+		return verdict.Unknown
+	case less:
+		return verdict.Stronger
+	}
+	return verdict.Same
 }
 
 // changeOf names the change of a limit, nil for none: of several, the one that allows most, so that an exception, or a
@@ -81,8 +101,8 @@ func fieldChanges(before, after *Limit) []verdict.FieldChange {
 	}
 	was := cmp.Or(before, &Limit{})
 	mayGrow := map[bool]string{true: "true"}
-	all := run.AddFieldChange(nil, "from", was.From, after.From)
-	text := func(name, a, b string) { all = run.AddFieldChange(all, name, []string{a}, []string{b}) }
+	all := policydiff.AddFieldChange(nil, "from", was.From, after.From)
+	text := func(name, a, b string) { all = policydiff.AddFieldChange(all, name, []string{a}, []string{b}) }
 	text("until", was.Until, after.Until)
 	text("may_grow", mayGrow[was.MayGrow], mayGrow[after.MayGrow])
 	if before != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // TestChanges: the change of an entry, in a word and by its keys.
@@ -53,6 +55,31 @@ func TestChanges(t *testing.T) {
 		}
 		if got := strings.Join(files, "; "); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestEffects: what lets a file have more, or longer, is weaker.
+func TestEffects(t *testing.T) {
+	for _, c := range []struct{ before, after, want, reverse verdict.Effect }{
+		{"", "/a 2", verdict.Weaker, verdict.Stronger},
+		{"/a 2", "/a 3", verdict.Weaker, verdict.Stronger},
+		{"/a 2", "/a 2 grow", verdict.Weaker, verdict.Stronger},
+		{"/a 2 until=2027-01-01", "/a 2 until=2027-01-02", verdict.Weaker, verdict.Stronger},
+		{"/a 2 until=2027-01-01", "/a 2", verdict.Weaker, verdict.Stronger},
+		{"/a 2 until=2027-01-01", "/a 1", verdict.Both, verdict.Both},
+		{"/a 2/a 3", "/a 3", verdict.Weaker, verdict.Stronger},
+		{"/a 2", "/a 2 from=b", verdict.Unknown, verdict.Unknown},
+		{"/b 2", "/b 2/a 2 from=b", verdict.Weaker, verdict.Stronger},
+	} {
+		for i, want := range []verdict.Effect{c.want, c.reverse} {
+			if i == 1 {
+				c.before, c.after = c.after, c.before
+			}
+			got := PolicyChanges(state(t, string(c.before)).entries, state(t, string(c.after)).entries)
+			if len(got) != 1 || got[0].Effect != want {
+				t.Errorf("%q -> %q: %+v, want %s", c.before, c.after, got, want)
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
 )
 
 // errNoBundle means that neither .policyscan nor the root has a bundle.
@@ -131,6 +133,47 @@ func (r *Run) IsRuleFileAt(commit repo.Hash, f check.RuleFile) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// LoadCompared loads a bundle that is compared with another one: a directory, a pack, or REV:DIR of a repository, where
+// DIR counts from the root. Without DIR, discovery finds it there. Only a name that begins like a path can have another
+// colon: a directory that a change adds must not replace a revision.
+func LoadCompared(name string, git repo.Environment) (s RuleSource, err error) {
+	rev, dir, inCommit := strings.Cut(name, ":")
+	if !inCommit || IsBuiltin(name) || strings.HasPrefix(name, ".") || filepath.IsAbs(name) {
+		if s, err = loadRules(name, ""); err != nil {
+			return s, err
+		}
+		return s, RuleSources{s}.CheckCombined()
+	}
+	r, err := git.Open("")
+	if err != nil {
+		return s, tree.RepoError(err)
+	}
+	defer r.Close()
+	commit, err := r.Commit(rev)
+	if err != nil {
+		return s, tree.RepoError(err)
+	}
+	if dir != "" {
+		dir = path.Clean(dir)
+	}
+	found, err := newBundleLoader(r).find(&side{commit: commit}, dir)
+	var mistakes document.Errors
+	switch {
+	case errors.As(err, &mistakes):
+		return s, mistakes.In(rev + ":")
+	case errors.Is(err, errNoBundle):
+		return s, fmt.Errorf("%s: no bundle there; name the directory that holds rules/, from the root", name)
+	case err == nil && len(found) > 1:
+		err = rules.TwoBundles(name)
+	}
+	if err != nil {
+		return s, err
+	}
+	s = found[0]
+	s.From, s.Commit, s.Name, s.Dir = fromCommit, commit.String(), name, name
+	return s, RuleSources{s}.CheckCombined()
 }
 
 // find loads the bundle in dir of a side; with dir "" those in .policyscan and in the root. A side without any is

@@ -175,7 +175,7 @@ func (v *view) policyChanges() []string {
 		case c.Change == verdict.Added:
 			added = append(added, id)
 		default:
-			lines = append(lines, fmt.Sprintf("rule %s changed: %s", id, strings.Join(fieldChanges(c), "; ")))
+			lines = append(lines, changeWords(c)+"; "+effectWords(c))
 		}
 	}
 	if n := len(removed); n > 0 {

@@ -26,15 +26,14 @@ type Format struct {
 
 // Wrote reports whether a text looks like a document of the format.
 func (f *Format) Wrote(text string) bool {
-	switch f.Name {
+	switch f.Name + f.begins {
 	case "text":
 		lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 		last := lines[len(lines)-1]
 		return strings.HasPrefix(last, string(verdict.Pass)+":") || strings.HasPrefix(last, string(verdict.Fail)+":")
-	case "gitlab":
-		if text == "[]\n" {
-			return true
-		}
+	}
+	if f.Name == "gitlab" && text == "[]\n" {
+		return true
 	}
 	return strings.HasPrefix(text, f.begins) && strings.Contains(text[:min(len(text), 4<<10)], f.holds)
 }
