@@ -611,7 +611,7 @@ scanner/keys 1878 42 conditions, any, numbers, texts that are JSON; one walk for
 scanner/keys/formats 4473 16 JSON in texts, Dockerfiles; YAML and HCL that programs read differently
 scanner/match 3521 37 the bytes of occurrences; regexes that are matched together
 scanner/needle 1063 13 the search calls nothing for a place: a function that is passed costs 5 % of a scan
-scanner/past 898 6 the filter of past changes, and what they introduced and removed again
+scanner/past 882 6 the filter of past changes, and what they introduced and removed again
 scanner/policydiff 724 2 the effect of a rule's change, and a witness; with the comparison of rules from scanner/run
 scanner/push 425 3 git's pre-receive hook
 scanner/repo 5612 97 SHA-256, reftable, split index, its own commit-graph; commits in words, the order of packs

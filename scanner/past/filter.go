@@ -26,16 +26,7 @@ type filter struct {
 	off      bool // every change could be refused
 	unruled  bool // there is no bundle
 	rules    map[string]bool
-	paths    map[string]*pathPlan
 	required map[rules.GlobOf]int // how many files satisfy each glob
-}
-
-// A pathPlan is what the rules ask of a path.
-type pathPlan struct {
-	forbidden bool
-	plan      *check.Plan // nil: nothing of its content
-	format    formats.Format
-	known     bool // the format
 }
 
 // A content is the content of some files, and what a check of it gave.
@@ -47,10 +38,13 @@ type content struct {
 	clean  bool // it certainly breaks no rule
 }
 
+// A contentKey is all that the result of a content depends on.
 type contentKey struct {
 	filter *filter
-	pathPlan
-	blob repo.Hash
+	plan   *check.Plan
+	format formats.Format
+	known  bool // the format
+	blob   repo.Hash
 }
 
 // A treeState is what the filter must know of the tree before a change.
@@ -128,16 +122,19 @@ func (b *branch) filterAll(ctx context.Context) (contents []content, err error) 
 			if s.exact || !isFile(c.New) || b.isOwn(c.Path) {
 				continue
 			}
-			p := f.path(c.Path)
-			if s.exact = p.forbidden; p.forbidden || p.plan == nil {
+			bundle := f.checker.Bundle
+			s.exact = len(bundle.Forbidding(c.Path, nil)) > 0
+			selected := bundle.Selecting(c.Path, nil)
+			if s.exact || len(selected) == 0 {
 				continue
 			}
-			key := contentKey{f, *p, c.New.Hash}
+			key := contentKey{filter: f, plan: f.checker.Plans.Plan(selected), blob: c.New.Hash}
+			key.format, key.known = formats.Of(c.Path)
 			at, is := known[key]
 			if !is {
 				at = len(contents)
 				known[key] = at
-				contents = append(contents, content{filter: f, path: c.Path, plan: p.plan, blob: c.New.Hash})
+				contents = append(contents, content{filter: f, path: c.Path, plan: key.plan, blob: c.New.Hash})
 			}
 			s.contents = append(s.contents, at)
 		}
@@ -153,7 +150,7 @@ func isBundled(c repo.Change) bool {
 
 // newFilter returns the filter for a change and the later ones with the same rules.
 func (b *branch) newFilter(ctx context.Context, s *step) *filter {
-	f := &filter{paths: map[string]*pathPlan{}, rules: map[string]bool{}}
+	f := &filter{rules: map[string]bool{}}
 	r, err := run.Open(ctx, b.options(s))
 	if err != nil {
 		f.off, f.unruled = true, isUnruled(err)
@@ -208,19 +205,6 @@ func (f *filter) lacksRequired(b *branch, files []repo.Change) (lacks bool) {
 		lacks = lacks || n <= 0
 	}
 	return lacks
-}
-
-func (f *filter) path(name string) *pathPlan {
-	p := f.paths[name]
-	if p == nil {
-		p = &pathPlan{forbidden: len(f.checker.Bundle.Forbidding(name, nil)) > 0}
-		if selected := f.checker.Bundle.Selecting(name, nil); len(selected) > 0 {
-			p.plan = f.checker.Plans.Plan(selected)
-			p.format, p.known = formats.Of(name)
-		}
-		f.paths[name] = p
-	}
-	return p
 }
 
 // check checks a content as a scan does.
