@@ -136,7 +136,7 @@ func (f findings) add(rule, file string, at lines) {
 	f[rule][file] = append(f[rule][file], at)
 }
 
-// values returns the maps in v that have the key, from outside in.
+// values returns the maps in v that have the key, the outer ones first.
 func values(v any, key string) []map[string]any {
 	var all []map[string]any
 	switch v := v.(type) {
@@ -155,7 +155,7 @@ func values(v any, key string) []map[string]any {
 	return all
 }
 
-// at returns the value at keys in v; nil if there is none.
+// at returns the value at keys in v; nil if unset.
 func at(v any, keys ...string) any {
 	for _, k := range keys {
 		m, _ := v.(map[string]any)
