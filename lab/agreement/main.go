@@ -216,7 +216,7 @@ func read(dir string) (findings, error) {
 				add(m["rule_id"], at(m, "meta", "path"), number(at(m, "meta", "line")), number(at(m, "meta", "line")))
 			}
 		case "dockerfilelint":
-			for _, f := range values(v, "issues") {
+			for _, f := range values(v, "file") {
 				for _, m := range values(f["issues"], "title") {
 					add(m["title"], f["file"], number(m["line"]), number(m["line"]))
 				}
