@@ -297,7 +297,9 @@ func (f findings) join(tool, rules string) map[string][]lines {
 	return all
 }
 
-func hasLines(all []lines) bool { return slices.ContainsFunc(all, func(l lines) bool { return l.first > 0 }) }
+func hasLines(all []lines) bool {
+	return slices.ContainsFunc(all, func(l lines) bool { return l.first > 0 })
+}
 
 func overlap(a, b []lines) bool {
 	return slices.ContainsFunc(a, func(x lines) bool {
