@@ -263,7 +263,11 @@ func compare(dir, only string) error {
 				onlyTheirs = append(onlyTheirs, file)
 			}
 		}
-		fmt.Printf("| %s | %s | %d | %d | %d | %d |\n", theirs, ours, both, same, len(onlyOurs), len(onlyTheirs))
+		lines := fmt.Sprint(same)
+		if !slices.ContainsFunc(slices.Collect(maps.Values(b)), hasLines) {
+			lines = "–"
+		}
+		fmt.Printf("| %s | %s | %d | %s | %d | %d |\n", theirs, ours, both, lines, len(onlyOurs), len(onlyTheirs))
 		for _, file := range map[string][]string{"ours": onlyOurs, "theirs": onlyTheirs}[only] {
 			fmt.Println("   ", file, a[file], b[file])
 		}
@@ -291,6 +295,10 @@ func (f findings) join(tool, rules string) map[string][]lines {
 		}
 	}
 	return all
+}
+
+func hasLines(all []lines) bool {
+	return slices.ContainsFunc(all, func(l lines) bool { return l.first > 0 })
 }
 
 func overlap(a, b []lines) bool {
