@@ -589,23 +589,23 @@ agent/protocol 636 15
 agent/record 325 5
 agent/session 385 9
 agent/settings 995 12
-cmd/policyscan 5101 0 --levels, --calls auto, sparse checkouts, packs; history
+cmd/policyscan 5341 0 --levels, --calls auto, sparse checkouts, packs
 internal/cputime 61 3
 internal/disk 265 15 the walk up from a directory, which six rooms had
 internal/late 14 1
 rules 4307 104 conditions, numbers, exceptions, containing
 rules/document 1628 86 keys that are ignored, of claudecube
-rules/glob 1392 36
+rules/glob 1433 37
 rules/keyitem 829 46 conditions, order of numbers, quantities
-rules/regex 2181 27 the automaton of many regexes
+rules/regex 2257 28 the automaton of many regexes
 rules/starter 180 7 packs, ten of them
-scanner 2277 35 why an item finds nothing; explain of a rule
-scanner/action 311 6
+scanner 2451 36 why an item finds nothing; explain of a rule
+scanner/action 313 6
 scanner/allowance 2358 73 with the editor of allowances.yml, which was 2045 lines
-scanner/baseline 962 11
-scanner/check 2474 67 containing, only: unparsable; why an item finds nothing
+scanner/baseline 1003 12
+scanner/check 2485 68 containing, only: unparsable; why an item finds nothing
 scanner/checkout 1239 25 with attributes and recode, which were 1501 lines
-scanner/fleet 593 11 names below the directory that all share
+scanner/fleet 562 11 names below the directory that all share
 scanner/history 233 8 what commits bring, though the head no longer has it
 scanner/keys 1878 42 conditions, any, numbers, texts that are JSON; one walk for all forbidden items; why nothing is found
 scanner/keys/formats 4473 16 JSON in texts, Dockerfiles; YAML and HCL that programs read differently
@@ -614,19 +614,19 @@ scanner/needle 1063 13 the search calls nothing for a place: a function that is 
 scanner/past 882 6 the filter of past changes, and what they introduced and removed again
 scanner/policydiff 724 2 the effect of a rule's change, and a witness; with the comparison of rules from scanner/run
 scanner/push 425 3 git's pre-receive hook
-scanner/repo 5612 97 SHA-256, reftable, split index, its own commit-graph; commits in words, the order of packs
+scanner/repo 5905 109 SHA-256, reftable, split index, its own commit-graph
 scanner/reuse 133 8
-scanner/run 3722 65 a sparse checkout without its bundle; packs by name
-scanner/setup 954 20 packs by what is there, and their updates, which overwrite nothing that changed meanwhile
-scanner/tree 2147 55 errors of repositories are named here; --uncommitted
+scanner/run 3847 68 a sparse checkout without its bundle; packs by name
+scanner/setup 996 22 packs by what is there, and their updates, which overwrite nothing that changed meanwhile
+scanner/tree 2166 57 errors of repositories are named here; --uncommitted
 scanner/worktree 1123 47
-verdict 1012 75 patterns and conditions in words; why a place is one; Azure's commands
+verdict 1140 88 patterns and conditions in words; why a place is one; Azure's commands
 verdict/code 60 36
 verdict/linehash 334 11
 verdict/output 1162 34 a report names the field of its format; reports of a document without a file
 verdict/past 181 19
-verdict/report 5075 17 places, by file, in natural order; the page and Markdown by file; history
-verdict/shard 423 29
+verdict/report 5284 21 places, by file, in natural order; the page and Markdown by file; history
+verdict/shard 424 29
 verdict/summary 589 32
 `
 
