@@ -91,7 +91,8 @@ scanner/repo: internal/disk github.com/go-git/go-git/v5/plumbing github.com/pjbg
 scanner/reuse:
 scanner/run: internal/disk rules rules/document rules/glob rules/starter scanner/check scanner/checkout scanner/repo
     scanner/tree scanner/worktree verdict verdict/code
-scanner/setup: internal/disk rules rules/document rules/starter scanner/check scanner/repo scanner/run scanner/worktree
+scanner/setup: internal/disk rules rules/document rules/glob rules/starter scanner/check scanner/repo scanner/run
+    scanner/worktree verdict
 scanner/tree: internal/disk scanner/checkout scanner/repo scanner/worktree verdict verdict/code
     golang.org/x/text/unicode/norm
 scanner/worktree: internal/disk verdict golang.org/x/sys/unix
