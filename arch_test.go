@@ -96,7 +96,8 @@ scanner/reuse:
 scanner/policydiff: rules rules/glob rules/keyitem rules/regex scanner/check scanner/keys/formats verdict
 scanner/run: internal/disk rules rules/document rules/glob rules/starter scanner/check scanner/checkout
     scanner/policydiff scanner/repo scanner/tree scanner/worktree verdict verdict/code
-scanner/setup: internal/disk rules rules/document rules/starter scanner/check scanner/repo scanner/run scanner/worktree
+scanner/setup: internal/disk rules rules/document rules/glob rules/starter scanner/check scanner/repo scanner/run
+    scanner/worktree verdict
 scanner/tree: internal/disk scanner/checkout scanner/repo scanner/worktree verdict verdict/code
     golang.org/x/text/unicode/norm
 scanner/worktree: internal/disk verdict golang.org/x/sys/unix

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,9 @@ type listCmd struct {
 	bundleArg `embed:""`
 	For       string `placeholder:"PATH" help:"@list_for"`
 	JSON      bool   `name:"json" help:"Print JSON, with every field of each rule."`
+	ForAgents bool   `help:"@list_for_agents"`
+	Write     string `placeholder:"FILE" xor:"file" help:"@list_write"`
+	Check     string `placeholder:"FILE" xor:"file" help:"@list_check"`
 	Packs     bool   `help:"Print the packs of rules in the program: with --policy builtin:NAME their rules."`
 	IDs       bool   `name:"ids" hidden:"" help:"Print the ids of the enforced rules, for completions."`
 }
@@ -38,6 +42,12 @@ func (c *listCmd) Run(std streams) error {
 func (c *listCmd) list(std streams) error {
 	if c.Packs {
 		return c.packs(std)
+	}
+	if c.ForAgents {
+		return c.forAgents(std)
+	}
+	if c.Write != "" || c.Check != "" {
+		return errors.New("--write and --check are about a block of --for-agents; add that, or remove them")
 	}
 	policies, err := c.load()
 	if err != nil {
@@ -85,6 +95,39 @@ func (c *listCmd) list(std streams) error {
 		return err
 	}
 	return printAllowances(std, policies)
+}
+
+// forAgents prints, writes or checks the block of rules for coding agents. The argument is a directory of the tree.
+func (c *listCmd) forAgents(std streams) error {
+	if c.For != "" || c.JSON {
+		return errors.New("--for-agents prints its own block; remove --for and --json")
+	}
+	dir := ""
+	if c.Dir != "" {
+		var err error
+		if dir, err = tree.CleanPath(c.Dir); err != nil && filepath.Clean(c.Dir) != "." {
+			return fmt.Errorf("with --for-agents the argument is a directory of the tree: %w", err)
+		}
+	}
+	policies, err := (&bundleArg{Policy: c.Policy}).load()
+	if err != nil {
+		return err
+	}
+	block := setup.AgentRules(policies.Bundles(), dir)
+	switch {
+	case c.Check != "":
+		if err := setup.CheckAgentRules(c.Check, block); err != nil {
+			return exitError{exitViolation, err}
+		}
+		return nil
+	case c.Write == "":
+		return print(std.out, "%s", block)
+	}
+	changed, err := setup.WriteAgentRules(c.Write, block)
+	if err != nil || !changed {
+		return err
+	}
+	return print(std.out, "wrote the rules to %s\n", safe(c.Write))
 }
 
 // packs prints the packs in the program.
