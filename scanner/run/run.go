@@ -46,7 +46,9 @@ type Options struct {
 	Base, Head string // the commits to compare, or "auto"; an empty Head is HEAD
 	// Uncommitted compares Base with the tracked files on disk, instead of a Head.
 	Uncommitted bool
-	PolicyRef   string // the commit whose bundle alone checks a change; "": both sides
+	// Untracked adds to Uncommitted the files that git neither tracks nor ignores.
+	Untracked bool
+	PolicyRef string // the commit whose bundle alone checks a change; "": both sides
 	// RequireMerged makes it an error of the run if the head does not contain all commits of the Base.
 	RequireMerged bool
 	Staged        bool
