@@ -16,7 +16,6 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/repo"
-	"github.com/policyscan/policyscan/scanner/run"
 )
 
 // NoPolicy is the one item of [Hook.Policy] if edits are not checked.
@@ -135,16 +134,7 @@ func (h *Hook) gate(root string) (*gate.Gate, error) {
 }
 
 func (h *Hook) bundleGate(root string) (*gate.Gate, error) {
-	names := []string{""}
-	if len(h.Policy) > 0 {
-		names = slices.Clone(h.Policy)
-	}
-	for i, name := range names {
-		if name != "" && !run.IsBuiltin(name) {
-			names[i] = disk.Under(root, name)
-		}
-	}
-	g, err := gate.Open(names, h.Pins, root)
+	g, err := gate.Open(h.policies(root), h.Pins, root)
 	var none *document.Error
 	if len(h.Policy) == 0 && len(h.Calls.Names) > 0 && errors.As(err, &none) &&
 		none.Code == document.CodeMissing && none.File == "" {

@@ -1,0 +1,176 @@
+// Package turn checks what a session has changed in a work tree, when its agent is about to end a turn.
+//
+// What is checked is what "policyscan scan --diff-base HEAD --uncommitted" checks, by the bundles of HEAD and on disk,
+// whoever wrote it, and in addition the files that git neither tracks nor ignores. Violations that the session began
+// with are dropped; they are counted by rule, file and pattern, as for an edit before it is made.
+//
+// # Limits
+//
+// What the session has committed is part of HEAD, and is not checked: the hook before the commit and CI do that. In a
+// file that had some occurrences of a pattern when the session began, only their number says whether there are new
+// ones. Other repositories are not checked, nor is a directory without a commit.
+package turn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/agent/gate"
+	"github.com/policyscan/policyscan/scanner"
+	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/run"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// maxShown is how many violations the agent is told.
+const maxShown = 20
+
+// A Result is what is new in the work trees.
+type Result struct {
+	violations []violation
+	undecided  []string // errors, each once
+}
+
+// A violation has at least one occurrence, or is at no place.
+type violation struct {
+	verdict.Violation
+	rule  *verdict.Rule
+	count int64 // of new places
+	key   string
+}
+
+// Check compares the work trees at some roots with their HEAD. The options say which bundles check them.
+func Check(ctx context.Context, roots []string, options func(root string) run.Options) *Result {
+	all := &Result{}
+	for _, root := range roots {
+		prefix := ""
+		if len(roots) > 1 {
+			prefix = root + "/"
+		}
+		all.add(scan(ctx, root, options(root)), prefix)
+	}
+	return all
+}
+
+func scan(ctx context.Context, root string, o run.Options) *verdict.Verdict {
+	o.Path, o.Base, o.Uncommitted, o.Untracked = root, "HEAD", true, true
+	o.Allow = append(slices.Clone(o.Allow), check.AllowEmpty)
+	r, err := run.Open(ctx, o)
+	if err != nil {
+		return r.Undecided(err)
+	}
+	defer r.Close()
+	return scanner.Scan(ctx, r, nil)
+}
+
+func (r *Result) add(v *verdict.Verdict, prefix string) {
+	byID := map[string]*verdict.Rule{}
+	for i := range v.Rules {
+		byID[v.Rules[i].ID] = &v.Rules[i]
+	}
+	for _, one := range v.Violations {
+		if one.Status == verdict.PreExisting {
+			continue
+		}
+		e := &one.Evidence
+		if i := slices.IndexFunc(e.Places, func(p verdict.Place) bool { return p.Status == verdict.Introduced }); i >= 0 {
+			e.Line, e.Column = e.Places[i].Line, e.Places[i].Column
+		}
+		one.File = prefix + one.File
+		key := strings.Join([]string{one.RuleID, one.File, e.Kind, e.Pattern}, "\x00")
+		r.violations = append(r.violations, violation{one, byID[one.RuleID], max(one.NewPlaceCount, 1), key})
+	}
+	for _, e := range v.Errors {
+		if e.File != "" {
+			e.File = prefix + e.File
+		}
+		text := fmt.Sprintf("%s [%s]", verdict.Visible(e.Error()), e.Code)
+		if !slices.Contains(r.undecided, text) {
+			r.undecided = append(r.undecided, text)
+		}
+	}
+}
+
+// Counts are the violations, for [session.Turns].
+func (r *Result) Counts() map[string]int64 {
+	counts := map[string]int64{}
+	for i := range r.violations {
+		counts[r.violations[i].key] += r.violations[i].count
+	}
+	return counts
+}
+
+// Since drops the violations that were there before, as often or more.
+func (r *Result) Since(before func(key string) int64) {
+	r.violations = slices.DeleteFunc(r.violations, func(v violation) bool { return v.count <= before(v.key) })
+}
+
+// Keys identify the violations, as a set.
+func (r *Result) Keys() []string {
+	var keys []string
+	for i := range r.violations {
+		keys = append(keys, fmt.Sprintf("%s\x00%d", r.violations[i].key, r.violations[i].count))
+	}
+	return keys
+}
+
+// Violations are those of a verdict, in its order.
+func (r *Result) Violations() []verdict.Violation {
+	var all []verdict.Violation
+	for i := range r.violations {
+		all = append(all, r.violations[i].Violation)
+	}
+	return all
+}
+
+// Undecided are the errors of the check.
+func (r *Result) Undecided() []string { return r.undecided }
+
+// Reason sends the agent back: what to fix, and how. nth of at most most requests.
+func (r *Result) Reason(nth, most int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "policyscan: what this session changed breaks the policy; "+
+		"fix it, and then end the turn (request %d of %d):", nth, most)
+	explained := map[string]bool{}
+	for i := range r.violations {
+		v := &r.violations[i]
+		if i == maxShown {
+			fmt.Fprintf(&b, "\n- and %d more", len(r.violations)-i)
+			break
+		}
+		b.WriteString("\n- " + gate.Broken(&v.Violation))
+		if v.count > 1 {
+			fmt.Fprintf(&b, " (%d new places)", v.count)
+		}
+		if of := v.rule; of != nil && !explained[of.ID] {
+			explained[of.ID] = true
+			b.WriteString(gate.Fix(&v.Violation, of.Message, of.Remediation, of.DocsURL))
+		}
+	}
+	return b.String()
+}
+
+// Left tells the user about a turn that ends with violations.
+func (r *Result) Left() string {
+	var all []string
+	for i := range r.violations {
+		if i == maxShown {
+			all = append(all, fmt.Sprintf("and %d more", len(r.violations)-i))
+			break
+		}
+		all = append(all, gate.Broken(&r.violations[i].Violation))
+	}
+	return "policyscan: the turn ends although what this session changed breaks the policy:\n- " +
+		strings.Join(all, "\n- ")
+}
+
+// NotDecided tells the user what could not be decided.
+func (r *Result) NotDecided() string {
+	shown := r.undecided[:min(len(r.undecided), maxShown)]
+	if more := len(r.undecided) - len(shown); more > 0 {
+		shown = append(slices.Clone(shown), fmt.Sprintf("and %d more", more))
+	}
+	return "policyscan could not decide about all that this session changed:\n- " + strings.Join(shown, "\n- ")
+}
