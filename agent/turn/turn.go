@@ -58,11 +58,19 @@ func scan(ctx context.Context, root string, o run.Options) *verdict.Verdict {
 	o.Path, o.Base, o.Uncommitted, o.Untracked = root, "HEAD", true, true
 	o.Allow = append(slices.Clone(o.Allow), check.AllowEmpty)
 	r, err := run.Open(ctx, o)
-	if err != nil {
-		return r.Undecided(err)
+	if err == nil {
+		defer r.Close()
+		return scanner.Scan(ctx, r, nil)
+	}
+	failed := r.Undecided(err)
+	o.PolicyRef = "HEAD" // whoever breaks the bundle on disk is still checked by the other
+	if r, err = run.Open(ctx, o); err != nil {
+		return failed
 	}
 	defer r.Close()
-	return scanner.Scan(ctx, r, nil)
+	v := scanner.Scan(ctx, r, nil)
+	v.Errors = append(v.Errors, failed.Errors...)
+	return v
 }
 
 func (r *Result) add(v *verdict.Verdict, prefix string) {
