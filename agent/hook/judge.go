@@ -14,6 +14,7 @@ import (
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/repo"
 )
@@ -192,6 +193,19 @@ func (h *Hook) CallRules() (names []string, err error) {
 		names = append(names, one.Names[0])
 	}
 	return names, err
+}
+
+// Bundle returns the bundle that checks edits in the project around the current directory; nil with [NoPolicy].
+func (h *Hook) Bundle() (*rules.Bundle, error) {
+	root, err := gate.Root(h.Root)
+	if err != nil {
+		return nil, err
+	}
+	g, err := h.gate(root)
+	if err != nil {
+		return nil, err
+	}
+	return g.Bundle, nil
 }
 
 // Ready returns an error if the hook could not judge any call in the project around the current directory.

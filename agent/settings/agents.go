@@ -21,6 +21,7 @@ type Target struct {
 	// Next is what has to be known, or done, for the agent to run the hook: a sentence without its end.
 	Next string
 
+	more    []string    // further files with hooks or switches: absolute, from the project's root, or ~/ of the user's
 	lists   []entryList // that have an entry each; that of calls first
 	version bool        // "version": 1 is required
 	only    []string    // the members that there may be; nil: any
@@ -124,7 +125,8 @@ func Targets() []*Target {
 			Project: ".claude/settings.json", User: "settings.json", HomeVar: "CLAUDE_CONFIG_DIR", Home: ".claude",
 			Next: "Claude Code reads it where it is started, not in the directories below it, " +
 				"and asks once whether the directory is trusted",
-			off: [][]string{{"disableAllHooks"}},
+			off:  [][]string{{"disableAllHooks"}},
+			more: []string{".claude/settings.local.json", "/etc/claude-code/managed-settings.json"},
 			lists: append(eventLists("hook claude-code", func(program, args string) hook {
 				return hook{Matcher: "*",
 					Hooks: []hook{{Type: "command", Command: orExit2("claude-code", program, args),
@@ -165,6 +167,7 @@ func Targets() []*Target {
 				"and only in a directory that is trusted",
 			on:    []string{"hooksConfig", "enabled"},
 			names: []string{"hooksConfig", "disabled"},
+			more:  []string{"/etc/gemini-cli/settings.json"},
 			lists: append(eventLists("hook gemini", func(program, args string) hook {
 				return hook{Matcher: "*",
 					Hooks: []hook{{Name: "policyscan", Type: "command",
@@ -184,6 +187,7 @@ func Targets() []*Target {
 				"and makes no call before its setup steps install policyscan",
 			version: true,
 			off:     [][]string{{"disableAllHooks"}},
+			more:    []string{".github/hooks/*.json", ".github/copilot/settings.json", "~/hooks/*.json", "~/settings.json"},
 			lists: append(eventLists("hook copilot", func(program, args string) hook {
 				call := program
 				if program != byName {
@@ -214,6 +218,7 @@ func Targets() []*Target {
 			Project: ".cursor/hooks.json", User: "hooks.json", Home: ".cursor",
 			Next:    "Cursor reads it in the directory that is opened, once the workspace is trusted",
 			version: true,
+			more:    []string{"/etc/cursor/hooks.json"},
 			lists: append(eventLists("hook cursor", func(program, args string) hook {
 				return hook{Command: orExit2("cursor", program, args), Timeout: seconds, FailClosed: true}
 			}, "preToolUse"), eventLists("hook stop cursor", func(program, args string) hook {

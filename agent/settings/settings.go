@@ -137,8 +137,8 @@ func (t *Target) begin(program, args string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// runs is an error if the agent would not run the hooks of a file.
-func (t *Target) runs(src *document.Source, root *node) error {
+// switches is an error if a file's settings switch hooks off.
+func (t *Target) switches(src *document.Source, root *node) error {
 	text := func(n *node) string { return string(src.Text[n.start:n.end]) }
 	for _, path := range t.off {
 		if n := root.at(path); n != nil && text(n) != "false" {
@@ -154,6 +154,15 @@ func (t *Target) runs(src *document.Source, root *node) error {
 				return t.switchedOff(src, it.value, t.names)
 			}
 		}
+	}
+	return nil
+}
+
+// runs is an error if the agent would not run the hooks of a file.
+func (t *Target) runs(src *document.Source, root *node) error {
+	text := func(n *node) string { return string(src.Text[n.start:n.end]) }
+	if err := t.switches(src, root); err != nil {
+		return err
 	}
 	if n := root.at([]string{"version"}); t.version && (n == nil || text(n) != "1") {
 		where := root
