@@ -51,7 +51,7 @@ func (r *Report) say(format string, args ...any) {
 
 // An entry runs policyscan.
 type entry struct {
-	settings.Entry
+	of      settings.Entry
 	file    string
 	program string
 	hook    []string // the words that say so
@@ -79,13 +79,13 @@ func (d *Doctor) Examine(ctx context.Context, t *settings.Target) *Report {
 				is.file = f.Shown
 				ours = append(ours, *is)
 			} else {
-				others = append(others, entry{Entry: e, file: f.Shown})
+				others = append(others, entry{of: e, file: f.Shown})
 			}
 		}
 	}
 	events, covered := t.Events(), []string{}
 	for _, event := range events {
-		if slices.ContainsFunc(ours, func(e entry) bool { return e.Event == event }) {
+		if slices.ContainsFunc(ours, func(e entry) bool { return e.of.Event == event }) {
 			covered = append(covered, event)
 		}
 	}
@@ -95,13 +95,13 @@ func (d *Doctor) Examine(ctx context.Context, t *settings.Target) *Report {
 		r.say("events: %s", strings.Join(covered, ", "))
 	}
 	for _, e := range ours {
-		if d.program(r, &e) && e.Event == events[0] && d.call(ctx, r, t, &e) {
+		if d.program(r, &e) && e.of.Event == events[0] && d.call(ctx, r, t, &e) {
 			r.Denies = true
 		}
 	}
 	r.Denies = r.Denies && !off
 	for _, e := range others {
-		r.say("next to it, for %s in %s: %s", e.Event, e.file, e.Command)
+		r.say("next to it, for %s in %s: %s", e.of.Event, e.file, e.of.Command)
 	}
 	if len(ours) > 0 {
 		r.say("not seen from here: %s", t.Next)
@@ -114,7 +114,7 @@ func (d *Doctor) own(agent string, e settings.Entry) *entry {
 	for _, c := range shell.Read(e.Command) {
 		for _, words := range [][]string{{"hook", agent}, {"hook", "stop", agent}} {
 			if n := len(words); len(c.Args) >= n && slices.Equal(c.Args[:n], words) {
-				return &entry{Entry: e, program: c.Word, hook: words, args: c.Args[n:]}
+				return &entry{of: e, program: c.Word, hook: words, args: c.Args[n:]}
 			}
 		}
 	}
@@ -123,18 +123,15 @@ func (d *Doctor) own(agent string, e settings.Entry) *entry {
 
 // program reports whether the program of an entry is this one.
 func (d *Doctor) program(r *Report, e *entry) bool {
-	path := filepath.FromSlash(e.program)
+	path, ext := filepath.FromSlash(e.program), ""
+	if d.Around.Exts != nil { // Windows
+		ext = filepath.Ext(d.Around.Program)
+	}
 	switch {
-	case filepath.IsAbs(path):
-	case strings.ContainsRune(path, filepath.Separator):
+	case !strings.ContainsRune(path, filepath.Separator):
+		path = settings.Find(path+ext, d.Around.Path)
+	case !filepath.IsAbs(path):
 		path = filepath.Join(d.Root, path)
-	default:
-		path = settings.Find(path, d.Around.Path)
-		for _, ext := range d.Around.Exts {
-			if path == "" {
-				path = settings.Find(e.program+ext, d.Around.Path)
-			}
-		}
 	}
 	is, err := os.Stat(path)
 	own, ownErr := os.Stat(d.Around.Program)
@@ -157,10 +154,10 @@ func (d *Doctor) program(r *Report, e *entry) bool {
 // it, or runs the program and nothing else.
 func (d *Doctor) reaches(r *Report, e *entry) bool {
 	words := append(append([]string{e.program}, e.hook...), e.args...)
-	switch where := e.file + ", " + e.Event; {
-	case e.Written:
+	switch where := e.file + ", " + e.of.Event; {
+	case e.of.Written:
 		return true
-	case e.Plain && slices.Equal(strings.Fields(e.Command), words):
+	case e.of.Plain && slices.Equal(strings.Fields(e.of.Command), words):
 		r.say("%s: the entry is not as hook install writes it: if it fails, the agent may go on", where)
 		return true
 	default:
@@ -173,6 +170,9 @@ func (d *Doctor) reaches(r *Report, e *entry) bool {
 // call reports whether a planted violation is denied, with each tool that edits.
 func (d *Doctor) call(ctx context.Context, r *Report, t *settings.Target, e *entry) bool {
 	h, err := d.Hook(t.Agent, e.args)
+	if err == nil {
+		err = h.Ready()
+	}
 	if err != nil {
 		r.say("%s: it denies every call: %v", e.file, err)
 		return false
@@ -184,24 +184,15 @@ func (d *Doctor) call(ctx context.Context, r *Report, t *settings.Target, e *ent
 	}
 	defer os.RemoveAll(state)
 	h.Log, h.State, h.AskMode, h.Warn = "", state, ask.Agent, func(error) {}
-	answer := func(c tool) (word, reason string) {
+	answer := func(c tool) string {
 		var out bytes.Buffer
-		err := h.Once(ctx, strings.NewReader(payload(t.Agent, e.Event, d.Root, c)), &out)
-		if err == nil {
-			word, reason, err = permission(out.Bytes())
+		if err := h.Once(ctx, strings.NewReader(payload(t.Agent, e.of.Event, d.Root, c)), &out); err != nil {
+			return string(hook.Denial(h.Agent, err))
 		}
-		if err != nil {
-			return noAnswer, err.Error()
-		}
-		return word, reason
+		return out.String()
 	}
 	echo := harmless(t.Agent)
-	word, reason := answer(echo)
-	if word == noAnswer || strings.Contains(reason, "could not check this call") {
-		r.say("%s of echo: %s: %s", echo.name, word, reason)
-		return false
-	}
-	r.say("%s of echo: %s", echo.name, word)
+	r.say("%s of echo: %s", echo.name, permission(answer(echo)))
 	planted, about := d.plant(h, t, answer)
 	if planted == nil {
 		r.say("no violation can be planted: %s", about)
@@ -209,9 +200,9 @@ func (d *Doctor) call(ctx context.Context, r *Report, t *settings.Target, e *ent
 	}
 	denied := true
 	for _, c := range planted {
-		word, _ := answer(c)
-		if !matches(e.Matcher, c.name) {
-			word = fmt.Sprintf("not asked, by the matcher %q", e.Matcher)
+		word := permission(answer(c))
+		if !matches(e.of.Matcher, c.name) {
+			word = fmt.Sprintf("not asked, by the matcher %q", e.of.Matcher)
 		}
 		denied = denied && (word == "deny" || word == "ask")
 		r.say("%s of %s: %s", c.name, about, word)
@@ -220,7 +211,7 @@ func (d *Doctor) call(ctx context.Context, r *Report, t *settings.Target, e *ent
 }
 
 // plant returns calls that are to be denied, or nil, and what they are about.
-func (d *Doctor) plant(h *hook.Hook, t *settings.Target, answer func(tool) (string, string)) ([]tool, string) {
+func (d *Doctor) plant(h *hook.Hook, t *settings.Target, answer func(tool) string) ([]tool, string) {
 	b, err := h.Bundle()
 	if err != nil {
 		return nil, err.Error()
@@ -229,22 +220,19 @@ func (d *Doctor) plant(h *hook.Hook, t *settings.Target, answer func(tool) (stri
 		all := plants(b, d.Root)
 		for _, p := range all[:min(len(all), maxPlants)] {
 			calls := edits(t.Agent, filepath.Join(d.Root, filepath.FromSlash(p.path)), p.content)
-			if word, reason := answer(calls[0]); word == "deny" && strings.Contains(reason, p.rule+": ") {
+			if text := answer(calls[0]); permission(text) == "deny" && strings.Contains(text, p.rule+": ") {
 				return calls, fmt.Sprintf("a new %s that violates %s", p.path, p.rule)
 			}
 		}
 	}
 	if !h.AllowRuleEdits { // an edit of the hook's own settings needs a person
 		calls := edits(t.Agent, filepath.Join(d.Root, ".git", "policyscan-doctor"), "x\n")
-		if word, _ := answer(calls[0]); word == "deny" || word == "ask" {
+		if word := permission(answer(calls[0])); word == "deny" || word == "ask" {
 			return calls, "a new file in .git, which is guarded"
 		}
 	}
 	return nil, "give a rule of the bundle an example that violates it"
 }
-
-// noAnswer is the word for a failure.
-const noAnswer = "no answer"
 
 // matches reports whether a matcher lets a tool's calls be asked about.
 func matches(matcher, name string) bool {

@@ -2,16 +2,16 @@ package doctor
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules"
 )
 
-// A plant is a file that is not there, and would violate a rule.
+// A plant is a new file that would violate a rule.
 type plant struct{ rule, path, content string }
 
 // maxPlants is how many are tried.
@@ -85,8 +85,7 @@ func edits(agent, path, content string) []tool {
 	if agent == "cursor" {
 		return []tool{write}
 	}
-	return []tool{write, edit("Edit"), {"MultiEdit", map[string]any{"file_path": path, "edits": []any{
-		map[string]any{"old_string": "", "new_string": content}}}}}
+	return []tool{write, edit("Edit")}
 }
 
 // harmless is a command that changes nothing.
@@ -117,29 +116,13 @@ func payload(agent, event, dir string, t tool) string {
 
 const session = "policyscan-doctor"
 
-// permission is what an answer permits, and why.
-func permission(answer []byte) (word, reason string, err error) {
-	type specific struct {
-		Decision string `json:"permissionDecision"`
-		Reason   string `json:"permissionDecisionReason"`
+// permits finds what an answer says, in the member of any agent.
+var permits = late.Regexp(`"(?:permissionDecision|decision|permission)":"([a-z]+)"`)
+
+// permission is what an answer permits, in a word.
+func permission(answer string) string {
+	if found := permits().FindStringSubmatch(answer); found != nil {
+		return found[1]
 	}
-	var a struct {
-		Specific   specific `json:"hookSpecificOutput"`
-		Decision   string   `json:"permissionDecision"`
-		Reason     string   `json:"permissionDecisionReason"`
-		Gemini     string   `json:"decision"`
-		GeminiWhy  string   `json:"reason"`
-		Permission string   `json:"permission"`
-		Message    string   `json:"agent_message"`
-	}
-	if err := json.Unmarshal(answer, &a); err != nil {
-		return "", "", fmt.Errorf("the answer is not JSON: %w", err)
-	}
-	for _, is := range [][2]string{{a.Specific.Decision, a.Specific.Reason}, {a.Decision, a.Reason},
-		{a.Gemini, a.GeminiWhy}, {a.Permission, a.Message}} {
-		if is[0] != "" {
-			return is[0], is[1], nil
-		}
-	}
-	return "no opinion", "", nil
+	return "no opinion"
 }

@@ -96,7 +96,7 @@ func (r *Result) violations(elsewhere bool) string {
 	})
 }
 
-// Fix says what a violation is about, and how to fix it: with the message, the remediation and the docs of its rule.
+// Fix returns the title of a violation, and how to fix it: the message, the remediation and the docs of its rule.
 func Fix(v *verdict.Violation, message, remediation, docs string) string {
 	text := ": " + strings.TrimRight(lines(v.Title), ".") + "."
 	for _, more := range [][2]string{

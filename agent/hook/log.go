@@ -85,16 +85,6 @@ func (h *Hook) log(e *protocol.Event, r ruling) error {
 	if h.Log == "" {
 		return nil
 	}
-	if err := h.append(e, h.entry(e, r)); err != nil {
-		return fmt.Errorf("%w, so the call is denied", err)
-	}
-	return nil
-}
-
-func (h *Hook) append(e *protocol.Event, entry *record.Entry) error {
-	if h.Log == "" {
-		return nil
-	}
 	ctx, cancel := within(writeTime)
 	defer cancel()
 	_, err := inTime(ctx, func() (struct{}, error) {
@@ -102,10 +92,11 @@ func (h *Hook) append(e *protocol.Event, entry *record.Entry) error {
 		if err != nil {
 			return struct{}{}, err
 		}
-		return struct{}{}, record.Append(name, entry.Line(h.LogInput))
+		return struct{}{}, record.Append(name, h.entry(e, r).Line(h.LogInput))
 	})
 	if err != nil {
-		return fmt.Errorf("the decision cannot be written to the log %s: %w", h.quoted(h.Log), disk.Cause(err))
+		return fmt.Errorf("the decision cannot be written to the log %s, so the call is denied: %w",
+			h.quoted(h.Log), disk.Cause(err))
 	}
 	return nil
 }

@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/agent/call"
-	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/protocol"
-	"github.com/policyscan/policyscan/agent/record"
 	"github.com/policyscan/policyscan/agent/session"
 	"github.com/policyscan/policyscan/agent/turn"
 	"github.com/policyscan/policyscan/internal/disk"
@@ -84,7 +82,7 @@ func (h *Hook) turn(ctx context.Context, text []byte) (a turnAnswer, err error) 
 		return a, err
 	}
 	var notes []string
-	if err != nil { // then the agent is sent back once, as far as it tells
+	if err != nil { // then the agent is sent back once, if its payload tells
 		nth, back, say = 1, !e.Continued, !e.Continued
 		notes = append(notes, "policyscan cannot tell what this session began with: "+err.Error())
 	}
@@ -96,9 +94,6 @@ func (h *Hook) turn(ctx context.Context, text []byte) (a turnAnswer, err error) 
 	}
 	if say && len(r.Undecided()) > 0 {
 		notes = append(notes, r.NotDecided())
-	}
-	if err := h.logTurn(e, r, a); err != nil {
-		notes = append(notes, "policyscan: "+err.Error())
 	}
 	a.note = strings.Join(notes, "\n")
 	return a, nil
@@ -134,24 +129,4 @@ func (h *Hook) policies(root string) []string {
 		}
 	}
 	return names
-}
-
-// logTurn appends the end of a turn to the log, if there is one.
-func (h *Hook) logTurn(e *protocol.TurnEvent, r *turn.Result, a turnAnswer) error {
-	answer, permission := "none", callrules.Allow
-	if a.reason != "" {
-		answer, permission = "deny", callrules.Deny
-	}
-	entry := &record.Entry{
-		Time: time.Now(), Version: h.Version, Agent: h.Agent.Name, AgentID: &e.Agent, Session: &e.Session,
-		Event: &e.Name, Dir: &e.Dir, Answer: answer, Form: callrules.Form{Decision: string(permission)},
-	}
-	if h.LogInput {
-		entry.Reason = &a.reason
-	}
-	all := r.Violations()
-	for i := range all[:min(len(all), maxLogged)] {
-		entry.Violations = append(entry.Violations, h.violation(&all[i]))
-	}
-	return h.append(&protocol.Event{Call: &call.Call{Dir: e.Dir}, Roots: e.Roots}, entry)
 }

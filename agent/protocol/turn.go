@@ -22,7 +22,7 @@ type TurnEvent struct {
 	Ended     bool // the user or an error ended the turn: the agent would not be sent back
 }
 
-// TurnEvents are an agent's events when a session begins and before a turn ends, those that are installed first.
+// TurnEvents are an agent's events when a session begins and before a turn ends.
 func (a *Agent) TurnEvents() (begins string, ends []string) {
 	switch a.Name {
 	case "gemini":
@@ -47,8 +47,9 @@ func (a *Agent) ReadTurn(stdin []byte) (*TurnEvent, error) {
 		return nil, in.err
 	}
 	e := &TurnEvent{
-		Name: in.text("hook_event_name", "hookEventName"), Session: in.text("session_id", "sessionId", "conversation_id"),
-		Agent: in.text("agent_id", "agentId"), Dir: in.dir("cwd"), Roots: in.texts("workspace_roots"),
+		Name:    in.text("hook_event_name", "hookEventName"),
+		Session: in.text("session_id", "sessionId", "conversation_id"),
+		Agent:   in.text("agent_id", "agentId"), Dir: in.dir("cwd"), Roots: in.texts("workspace_roots"),
 		Continued: v.Member("stop_hook_active").True() || v.Member("loop_count").Num() > 0,
 	}
 	switch has := func(name string) bool { return v.Member(name) != nil }; {
@@ -83,7 +84,7 @@ type turnAnswer struct {
 }
 
 // AnswerTurn returns the document for standard output that sends an agent back to work, with the reason for it, or
-// lets it end its turn if there is none; the note is for the user. shown is false for a note without a place in it.
+// lets it end its turn if that is ""; the note is for the user. shown is false for a note without a place in it.
 func (a *Agent) AnswerTurn(reason, note string) (document []byte, shown bool) {
 	var out turnAnswer
 	switch reason, note = bound(reason), bound(note); {

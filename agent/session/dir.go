@@ -113,7 +113,7 @@ func (f *Dir) Change(id string, now time.Time, change func(*State)) error {
 	})
 }
 
-// ChangeTurns is Change for the turns of a session, which have a file of their own. With isNew there was none.
+// ChangeTurns is Change for the turns of a session, which have another file. With isNew it was missing.
 func (f *Dir) ChangeTurns(id string, now time.Time, change func(t *Turns, isNew bool)) error {
 	return f.update(id, "turns "+id, now, maxTurns, func(text []byte) ([]byte, error) {
 		var t Turns
@@ -127,7 +127,7 @@ func (f *Dir) ChangeTurns(id string, now time.Time, change func(t *Turns, isNew 
 	})
 }
 
-// update replaces the file of a key, whose text is nil if there is none.
+// update replaces the file of a key, whose text is nil if it is missing.
 func (f *Dir) update(
 	id, key string, now time.Time, limit int, change func(text []byte) ([]byte, error),
 ) (err error) {
@@ -258,7 +258,9 @@ func parse(text []byte) (State, error) {
 	if err != nil || !bytes.Equal(s.text(), text) || !commandHash().MatchString(s.command) ||
 		(s.command == "") != (s.times == 0) || min(s.times, s.denials) < 0 ||
 		s.times > loopLength || s.denials > breakerLength {
-		return State{}, errors.New("it is damaged, or from another version of policyscan")
+		return State{}, errDamaged()
 	}
 	return s, nil
 }
+
+func errDamaged() error { return errors.New("it is damaged, or from another version of policyscan") }

@@ -4,16 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"slices"
 )
 
 const (
-	maxTurns   = 4 << 20 // bytes of the file
-	maxKeys    = 20000   // violations of a start
-	maxAgents  = 200     // subagents of a session
-	maxInARow  = 8       // times in a row for any: Claude Code and Copilot end the turn then, other agents never
-	hashLength = 2 * sha256.Size
+	maxTurns  = 4 << 20 // bytes of the file
+	maxKeys   = 20000   // violations of a start
+	maxAgents = 200     // subagents of a session
+	maxInARow = 8       // times in a row for any: Claude Code and Copilot end the turn then, other agents never
 )
 
 // MaxSame is how many times in a row an agent is sent back for one set of violations.
@@ -21,9 +19,10 @@ const MaxSame = 3
 
 // Turns are what is known of a session when one of its turns ends. Violations are hashes, never their text.
 type Turns struct {
-	start     map[string]int64 // the violations that were there when the session began: how many of each
-	agents    map[string]loop  // by the subagent's id, hashed; "" is the main agent's
-	undecided string           // the hash of what could not be decided, as it was said last
+	// Before has the violations that were there when the session began, by hash: how many of each.
+	Before    map[string]int64 `json:"before"`
+	Loops     map[string]loop  `json:"loops"`     // by the subagent's id, hashed; "" is the main agent's
+	Undecided string           `json:"undecided"` // the hash of what could not be decided, as it was said last
 }
 
 // A loop is how often an agent was sent back.
@@ -38,14 +37,14 @@ func (t *Turns) Start(counts map[string]int64) {
 	if len(counts) > maxKeys {
 		return
 	}
-	t.start = map[string]int64{}
+	t.Before = map[string]int64{}
 	for key, n := range counts {
-		t.start[hash(key)] = n
+		t.Before[hash(key)] = n
 	}
 }
 
 // Started returns how many violations of a key the session began with.
-func (t *Turns) Started(key string) int64 { return t.start[hash(key)] }
+func (t *Turns) Started(key string) int64 { return t.Before[hash(key)] }
 
 // SendBack records that an agent would end its turn with some violations, and reports whether it is to be sent back
 // for them, and for the how manieth time in a row.
@@ -55,15 +54,15 @@ func (t *Turns) SendBack(agent string, keys []string) (nth int, is bool) {
 		id = hash(agent)
 	}
 	if len(keys) == 0 {
-		delete(t.agents, id)
+		delete(t.Loops, id)
 		return 0, false
 	}
-	l, known := t.agents[id]
-	if !known && id != "" && len(t.agents) >= maxAgents {
+	l, known := t.Loops[id]
+	if !known && id != "" && len(t.Loops) >= maxAgents {
 		return 0, false
 	}
-	if t.agents == nil {
-		t.agents = map[string]loop{}
+	if t.Loops == nil {
+		t.Loops = map[string]loop{}
 	}
 	if set := hashAll(keys); set != l.Set {
 		l.Set, l.Same = set, 0
@@ -74,7 +73,7 @@ func (t *Turns) SendBack(agent string, keys []string) (nth int, is bool) {
 	} else {
 		l.InRow = 0
 	}
-	t.agents[id] = l
+	t.Loops[id] = l
 	return l.Same, is
 }
 
@@ -84,8 +83,8 @@ func (t *Turns) SayUndecided(messages []string) bool {
 	if len(messages) > 0 {
 		is = hashAll(messages)
 	}
-	changed := is != t.undecided
-	t.undecided = is
+	changed := is != t.Undecided
+	t.Undecided = is
 	return changed && is != ""
 }
 
@@ -95,11 +94,7 @@ func hash(text string) string {
 }
 
 func hashAll(texts []string) string {
-	var all []string
-	for _, text := range texts {
-		all = append(all, hash(text))
-	}
-	slices.Sort(all)
+	all := slices.Sorted(slices.Values(texts))
 	text, err := json.Marshal(all)
 	if err != nil { // strings: it cannot be
 		panic(err)
@@ -107,38 +102,14 @@ func hashAll(texts []string) string {
 	return hash(string(text))
 }
 
-// turnsForm is the file.
-type turnsForm struct {
-	Version   int              `json:"version"`
-	Start     map[string]int64 `json:"start"`
-	Agents    map[string]loop  `json:"agents"`
-	Undecided string           `json:"undecided"`
-}
-
-func (t *Turns) text() ([]byte, error) {
-	return json.Marshal(turnsForm{1, t.start, t.agents, t.undecided})
-}
+func (t *Turns) text() ([]byte, error) { return json.Marshal(t) }
 
 // parse reads a file; it accepts only what text writes.
 func (t *Turns) parse(text []byte) error {
-	damaged := errors.New("it is damaged, or from another version of policyscan")
-	var form turnsForm
-	if json.Unmarshal(text, &form) != nil || form.Version != 1 {
-		return damaged
-	}
-	*t = Turns{form.Start, form.Agents, form.Undecided}
-	if again, err := t.text(); err != nil || string(again) != string(text) {
-		return damaged
-	}
-	for _, l := range form.Agents {
-		if len(l.Set) != hashLength || min(l.Same, l.InRow) < 0 {
-			return damaged
-		}
-	}
-	for key, n := range form.Start {
-		if len(key) != hashLength || n < 1 {
-			return damaged
-		}
+	err := json.Unmarshal(text, t)
+	again, failed := t.text()
+	if err != nil || failed != nil || string(again) != string(text) {
+		return errDamaged()
 	}
 	return nil
 }

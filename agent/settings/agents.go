@@ -112,8 +112,8 @@ func orNothing(agent, program, args string) string {
 }
 
 // turnUnchecked is what the user is told without an answer at the end of a turn.
-const turnUnchecked = "policyscan did not check this turn: check that the program policyscan is installed, in the PATH, " +
-	"and the one it should be"
+const turnUnchecked = "policyscan did not check this turn: check that the program policyscan is installed, " +
+	"in the PATH, and the one it should be"
 
 // Targets returns the settings of the known agents, in the order of the documentation.
 func Targets() []*Target {
@@ -187,7 +187,9 @@ func Targets() []*Target {
 				"and makes no call before its setup steps install policyscan",
 			version: true,
 			off:     [][]string{{"disableAllHooks"}},
-			more:    []string{".github/hooks/*.json", ".github/copilot/settings.json", "~/hooks/*.json", "~/settings.json"},
+			more: []string{
+				".github/hooks/*.json", ".github/copilot/settings.json", "~/hooks/*.json", "~/settings.json",
+			},
 			lists: append(eventLists("hook copilot", func(program, args string) hook {
 				call := program
 				if program != byName {

@@ -4,15 +4,21 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // An Entry is a hook in an agent's settings, for one of the events that policyscan is installed for.
 type Entry struct {
 	Event   string
 	Matcher string // of the tools it is for; "" for all
-	Command string // the line for a POSIX shell; what is in the settings, if there is none
+	Command string // the line for a POSIX shell; without one, the whole entry
 	Written bool   // it is as [Target.Install] writes it
 	Plain   bool   // it has no other members than what Install writes
 }
@@ -26,45 +32,37 @@ func (t *Target) Events() []string {
 	return events
 }
 
-// Files reads the settings that the agent takes hooks from, as far as they exist: those of the project in root, of the
-// user and of the machine. prefix is how messages name the root. An error is of one file.
+// Files reads the existing settings that the agent takes hooks from: of the project in root, of the user and of the
+// machine. prefix is how messages name the root. An error is of one file.
 func (t *Target) Files(
 	root, prefix string, getenv func(string) string, home func() (string, error),
 ) (files []*File, failed []error) {
-	add := func(f *File, err error) {
-		if err != nil {
-			failed = append(failed, err)
-		} else if f.Source != nil {
-			files = append(files, f)
-		}
-	}
-	add(t.OpenProject(root, prefix))
-	add(t.OpenUser(getenv, home))
 	user, err := t.UserDir(getenv, home)
-	for _, name := range t.more {
-		pattern := filepath.Join(root, filepath.FromSlash(name))
+	if err != nil {
+		failed = append(failed, err)
+	}
+	seen := map[string]bool{}
+	for i, name := range append([]string{t.Project, "~/" + t.User}, t.more...) {
+		dir, shown := root, prefix
 		if rest, is := strings.CutPrefix(name, "~/"); is {
-			if err != nil { // as for OpenUser
+			dir, name, shown = user, rest, filepath.ToSlash(user)+"/"
+		} else if rest, is := strings.CutPrefix(name, "/"); is {
+			dir, name, shown = "/", rest, "/"
+		}
+		matches, _ := fs.Glob(os.DirFS(dir), name) // the pattern is valid
+		for _, match := range matches {
+			f := &File{Target: t, path: filepath.Join(dir, match), Shown: shown + match, extra: i > 1}
+			if seen[f.path] || dir == "" {
 				continue
 			}
-			pattern = filepath.Join(user, filepath.FromSlash(rest))
-		} else if name[0] == '/' {
-			pattern = name
-		}
-		matches := []string{pattern}
-		if strings.Contains(name, "*") {
-			matches, _ = filepath.Glob(filepath.FromSlash(pattern)) // the pattern is valid
-		}
-		for _, path := range matches {
-			shown := filepath.ToSlash(path)
-			if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
-				shown = prefix + filepath.ToSlash(rel)
+			seen[f.path] = true
+			text, err := os.ReadFile(f.path)
+			if err != nil {
+				failed = append(failed, fmt.Errorf("%s cannot be read: %w", f.Shown, disk.Cause(err)))
+				continue
 			}
-			f := &File{Target: t, path: path, Shown: shown, extra: true}
-			if path != filepath.Join(root, filepath.FromSlash(t.Project)) &&
-				path != filepath.Join(user, filepath.FromSlash(t.User)) {
-				add(f, f.read())
-			}
+			f.Source = &document.Source{Name: f.Shown, Text: text}
+			files = append(files, f)
 		}
 	}
 	return files, failed

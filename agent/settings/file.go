@@ -20,7 +20,7 @@ type File struct {
 
 	path  string      // as the system opens it
 	was   fs.FileInfo // nil if it does not exist
-	extra bool        // not one of those that Install writes
+	extra bool        // Install writes another
 }
 
 // OpenUser reads the user's own settings. getenv and home are the environment's: [os.Getenv], [os.UserHomeDir].

@@ -35,7 +35,7 @@ type Result struct {
 
 // A violation has at least one occurrence, or is at no place.
 type violation struct {
-	verdict.Violation
+	of    verdict.Violation
 	rule  *verdict.Rule
 	count int64 // of new places
 	key   string
@@ -83,7 +83,8 @@ func (r *Result) add(v *verdict.Verdict, prefix string) {
 			continue
 		}
 		e := &one.Evidence
-		if i := slices.IndexFunc(e.Places, func(p verdict.Place) bool { return p.Status == verdict.Introduced }); i >= 0 {
+		isNew := func(p verdict.Place) bool { return p.Status == verdict.Introduced }
+		if i := slices.IndexFunc(e.Places, isNew); i >= 0 {
 			e.Line, e.Column = e.Places[i].Line, e.Places[i].Column
 		}
 		one.File = prefix + one.File
@@ -124,61 +125,46 @@ func (r *Result) Keys() []string {
 	return keys
 }
 
-// Violations are those of a verdict, in its order.
-func (r *Result) Violations() []verdict.Violation {
-	var all []verdict.Violation
-	for i := range r.violations {
-		all = append(all, r.violations[i].Violation)
-	}
-	return all
-}
-
 // Undecided are the errors of the check.
 func (r *Result) Undecided() []string { return r.undecided }
 
 // Reason sends the agent back: what to fix, and how. nth of at most most requests.
 func (r *Result) Reason(nth, most int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "policyscan: what this session changed breaks the policy; "+
-		"fix it, and then end the turn (request %d of %d):", nth, most)
+	var all []string
 	explained := map[string]bool{}
 	for i := range r.violations {
 		v := &r.violations[i]
-		if i == maxShown {
-			fmt.Fprintf(&b, "\n- and %d more", len(r.violations)-i)
-			break
-		}
-		b.WriteString("\n- " + gate.Broken(&v.Violation))
+		text := gate.Broken(&v.of)
 		if v.count > 1 {
-			fmt.Fprintf(&b, " (%d new places)", v.count)
+			text += fmt.Sprintf(" (%d new places)", v.count)
 		}
 		if of := v.rule; of != nil && !explained[of.ID] {
 			explained[of.ID] = true
-			b.WriteString(gate.Fix(&v.Violation, of.Message, of.Remediation, of.DocsURL))
+			text += gate.Fix(&v.of, of.Message, of.Remediation, of.DocsURL)
 		}
+		all = append(all, text)
 	}
-	return b.String()
+	return listing(fmt.Sprintf("policyscan: what this session changed breaks the policy; "+
+		"fix it, and then end the turn (request %d of %d):", nth, most), all)
 }
 
-// Left tells the user about a turn that ends with violations.
+// Left describes to the user the end of a turn with violations.
 func (r *Result) Left() string {
 	var all []string
 	for i := range r.violations {
-		if i == maxShown {
-			all = append(all, fmt.Sprintf("and %d more", len(r.violations)-i))
-			break
-		}
-		all = append(all, gate.Broken(&r.violations[i].Violation))
+		all = append(all, gate.Broken(&r.violations[i].of))
 	}
-	return "policyscan: the turn ends although what this session changed breaks the policy:\n- " +
-		strings.Join(all, "\n- ")
+	return listing("policyscan: the turn ends although what this session changed breaks the policy:", all)
 }
 
-// NotDecided tells the user what could not be decided.
+// NotDecided describes to the user what could not be decided.
 func (r *Result) NotDecided() string {
-	shown := r.undecided[:min(len(r.undecided), maxShown)]
-	if more := len(r.undecided) - len(shown); more > 0 {
-		shown = append(slices.Clone(shown), fmt.Sprintf("and %d more", more))
+	return listing("policyscan could not decide about all that this session changed:", r.undecided)
+}
+
+func listing(head string, all []string) string {
+	if more := len(all) - maxShown; more > 0 {
+		all = append(slices.Clone(all[:maxShown]), fmt.Sprintf("and %d more", more))
 	}
-	return "policyscan could not decide about all that this session changed:\n- " + strings.Join(shown, "\n- ")
+	return head + "\n- " + strings.Join(all, "\n- ")
 }

@@ -88,8 +88,8 @@ func (w *WorkTree) With(ctx context.Context, dirs []string) (*repo.Index, error)
 	})
 }
 
-// WithUntracked returns the index of the tracked files, and of those that "git add" would add: all on disk that git
-// does not ignore, and that are in no other repository.
+// WithUntracked returns the index of the tracked files, and of the files that "git add" would add: all on disk that
+// git does not ignore, and that are in no other repository.
 func (w *WorkTree) WithUntracked(ctx context.Context, root string) (*repo.Index, error) {
 	ignored := repo.NewIgnored(root)
 	return w.with(ctx, func(path string) bool {
