@@ -37,7 +37,8 @@ type Result struct {
 type violation struct {
 	of    verdict.Violation
 	rule  *verdict.Rule
-	count int64 // of new places
+	count int64    // of new places
+	also  []string // the lines of further ones
 	key   string
 }
 
@@ -83,13 +84,20 @@ func (r *Result) add(v *verdict.Verdict, prefix string) {
 			continue
 		}
 		e := &one.Evidence
-		isNew := func(p verdict.Place) bool { return p.Status == verdict.Introduced }
-		if i := slices.IndexFunc(e.Places, isNew); i >= 0 {
-			e.Line, e.Column = e.Places[i].Line, e.Places[i].Column
+		var also []string
+		first := true
+		for _, p := range e.Places {
+			switch {
+			case p.Status != verdict.Introduced || len(also) == maxShown:
+			case first:
+				e.Line, e.Column, first = p.Line, p.Column, false
+			default:
+				also = append(also, fmt.Sprint(p.Line))
+			}
 		}
 		one.File = prefix + one.File
 		key := strings.Join([]string{one.RuleID, one.File, e.Kind, e.Pattern}, "\x00")
-		r.violations = append(r.violations, violation{one, byID[one.RuleID], max(one.NewPlaceCount, 1), key})
+		r.violations = append(r.violations, violation{one, byID[one.RuleID], max(one.NewPlaceCount, 1), also, key})
 	}
 	for _, e := range v.Errors {
 		if e.File != "" {
@@ -135,8 +143,8 @@ func (r *Result) Reason(nth, most int) string {
 	for i := range r.violations {
 		v := &r.violations[i]
 		text := gate.Broken(&v.of)
-		if v.count > 1 {
-			text += fmt.Sprintf(" (%d new places)", v.count)
+		if len(v.also) > 0 {
+			text += " (also in line " + strings.Join(v.also, ", ") + ")"
 		}
 		if of := v.rule; of != nil && !explained[of.ID] {
 			explained[of.ID] = true
