@@ -84,6 +84,31 @@ func TestInstall(t *testing.T) {
 	}
 }
 
+// TestInstallTurns: an earlier version's hook stays, and the ones for turns are added, except without a bundle; all are
+// removed, whichever there are.
+func TestInstallTurns(t *testing.T) {
+	for _, of := range Targets() {
+		earlier, err := of.begin(byName, " --calls x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := install(t, of, string(earlier), "--calls", "x")
+		if text != install(t, of, "", "--calls", "x") || strings.Count(text, "hook stop") < len(of.lists)-1 {
+			t.Errorf("%s: an earlier hook became\n%s", of.Agent, text)
+		}
+		for _, had := range []string{text, string(earlier)} {
+			if out, err := of.Uninstall(source(had)); err != nil || out != nil {
+				t.Errorf("%s: %v: %s is left", of.Agent, err, out)
+			}
+		}
+		for _, args := range [][]string{{"--policy", "none", "--calls", "x"}, {"--calls", "x", "--policy=none"}} {
+			if text := install(t, of, "", args...); strings.Contains(text, "hook stop") {
+				t.Errorf("%s %q: without a bundle there is\n%s", of.Agent, args, text)
+			}
+		}
+	}
+}
+
 // TestFresh: the files that Install begins, as the agents document them.
 func TestFresh(t *testing.T) {
 	all := rows(t, "fresh")
