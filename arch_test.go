@@ -56,7 +56,7 @@ agent/protocol: agent/call
 agent/record: agent/call agent/callrules agent/session
 agent/session: agent/call golang.org/x/sys/unix golang.org/x/sys/windows
 agent/settings: internal/disk rules/document github.com/go-json-experiment/json/jsontext
-agent/turn: agent/gate scanner scanner/check scanner/run verdict
+agent/turn: agent/gate scanner scanner/check scanner/repo scanner/run verdict
 cmd/policyscan: agent/ask agent/call agent/callrules agent/dialect agent/dialect/sigmashake agent/doctor agent/gate
     agent/hook agent/protocol agent/settings internal/disk rules rules/document scanner scanner/action scanner/allowance
     scanner/check scanner/checkout scanner/fleet scanner/repo scanner/reuse scanner/run scanner/setup scanner/tree

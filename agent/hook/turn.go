@@ -16,8 +16,11 @@ import (
 	"github.com/policyscan/policyscan/scanner/run"
 )
 
-// turnTime is how long the check of a turn may take: it reads the work tree, where that of a call reads a file.
-const turnTime = 60 * time.Second
+// The times of a turn: the check reads the work tree, where that of a call reads a file.
+const (
+	turnTime  = 60 * time.Second
+	checkTime = 50 * time.Second // then what was found counts
+)
 
 // Turn answers the event that is the whole input: when a session begins it remembers the violations that are there,
 // and before a turn ends it sends the agent back for new ones. No failure keeps a turn from ending. untold is a note
@@ -57,15 +60,14 @@ func (h *Hook) turn(ctx context.Context, text []byte) (a turnAnswer, err error) 
 	if err != nil {
 		return a, err
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, checkTime, fmt.Errorf("it took over %s", checkTime))
+	defer cancel()
 	r := turn.Check(ctx, roots, func(root string) run.Options {
 		return run.Options{
 			Version: h.Version, Policies: h.policies(root), Pins: h.Pins,
 			Getenv: func(string) string { return "" }, // HEAD is no base of CI
 		}
 	})
-	if ctx.Err() != nil {
-		return a, context.Cause(ctx)
-	}
 	var nth int
 	var back, say bool
 	err = h.turns(e, func(t *session.Turns, isNew bool) {

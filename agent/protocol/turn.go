@@ -84,9 +84,14 @@ type turnAnswer struct {
 }
 
 // AnswerTurn returns the document for standard output that sends an agent back to work, with the reason for it, or
-// lets it end its turn if that is ""; the note is for the user. shown is false for a note without a place in it.
+// lets it end its turn if that is ""; the note is for the user. A note without a place goes with the reason to the
+// agent; without that it is not shown.
 func (a *Agent) AnswerTurn(reason, note string) (document []byte, shown bool) {
 	var out turnAnswer
+	shown = a.Name != "cursor" && a.Name != "copilot"
+	if reason != "" && note != "" && !shown {
+		reason, note = reason+"\n"+note, ""
+	}
 	switch reason, note = bound(reason), bound(note); {
 	case a.Name == "cursor":
 		out.FollowUp = reason
@@ -95,8 +100,8 @@ func (a *Agent) AnswerTurn(reason, note string) (document []byte, shown bool) {
 	case reason != "":
 		out.Decision, out.Reason = "block", reason
 	}
-	if a.Name != "cursor" && a.Name != "copilot" {
-		out.Message, shown = note, true
+	if shown {
+		out.Message = note
 	}
 	text, err := json.Marshal(out)
 	if err != nil { // a struct of strings: it cannot be

@@ -47,7 +47,7 @@ func (t *Turns) Start(counts map[string]int64) {
 func (t *Turns) Started(key string) int64 { return t.Before[hash(key)] }
 
 // SendBack records that an agent would end its turn with some violations, and reports whether it is to be sent back
-// for them, and for the how manieth time in a row.
+// for them, and how many times in a row it has been, with this one.
 func (t *Turns) SendBack(agent string, keys []string) (nth int, is bool) {
 	id := ""
 	if agent != "" {

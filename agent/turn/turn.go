@@ -20,6 +20,7 @@ import (
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -58,6 +59,10 @@ func Check(ctx context.Context, roots []string, options func(root string) run.Op
 func scan(ctx context.Context, root string, o run.Options) *verdict.Verdict {
 	o.Path, o.Base, o.Uncommitted, o.Untracked = root, "HEAD", true, true
 	o.Allow = append(slices.Clone(o.Allow), check.AllowEmpty)
+	if around, err := repo.Root(root); err == nil && around != root {
+		return run.Verdict(o.Version, o.Scope(), fmt.Errorf("%s is in the repository %s, and only a whole repository "+
+			"is compared with HEAD; leave out --root", verdict.Visible(root), verdict.Visible(around)))
+	}
 	r, err := run.Open(ctx, o)
 	if err == nil {
 		defer r.Close()
