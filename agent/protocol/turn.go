@@ -22,8 +22,8 @@ type TurnEvent struct {
 	Ended     bool // the user or an error ended the turn: the agent would not be sent back
 }
 
-// TurnEvents are an agent's events when a session begins and before a turn ends.
-func (a *Agent) TurnEvents() (begins string, ends []string) {
+// turnEvents are an agent's events when a session begins and before a turn ends.
+func (a *Agent) turnEvents() (begins string, ends []string) {
 	switch a.Name {
 	case "gemini":
 		return "SessionStart", []string{"AfterAgent"}
@@ -61,7 +61,7 @@ func (a *Agent) ReadTurn(stdin []byte) (*TurnEvent, error) {
 	case has("stopReason"):
 		e.Name = "agentStop"
 	}
-	begins, ends := a.TurnEvents()
+	begins, ends := a.turnEvents()
 	switch e.Begins = strings.EqualFold(e.Name, begins); {
 	case !e.Begins && !slices.Contains(ends, e.Name):
 		in.fail("%q is %q, which is not the beginning of a session or the end of a turn; install the hook for %s",
