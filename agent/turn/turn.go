@@ -61,7 +61,7 @@ func scan(ctx context.Context, root string, o run.Options) *verdict.Verdict {
 	o.Allow = append(slices.Clone(o.Allow), check.AllowEmpty)
 	if around, err := repo.Root(root); err == nil && around != root {
 		return run.Verdict(o.Version, o.Scope(), fmt.Errorf("%s is in the repository %s, and only a whole repository "+
-			"is compared with HEAD; leave out --root", verdict.Visible(root), verdict.Visible(around)))
+			"is compared with HEAD; remove --root", verdict.Visible(root), verdict.Visible(around)))
 	}
 	r, err := run.Open(ctx, o)
 	if err == nil {

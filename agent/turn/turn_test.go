@@ -68,7 +68,7 @@ func changed(t *testing.T, root string) *Result {
 	})
 }
 
-// TestUntracked: the untracked files that are checked are those that git lists: not what it ignores, in any directory,
+// TestUntracked: the checked untracked files are the ones in the list of git: not what it ignores, in any directory,
 // nor what is in another repository; also what is tracked although it is ignored.
 func TestUntracked(t *testing.T) {
 	root, git := repository(t)
