@@ -44,7 +44,7 @@ agent/dialect/jsregexp: internal/late github.com/dlclark/regexp2/v2 github.com/d
 agent/dialect/native: agent/call agent/callrules rules/document rules/glob gopkg.in/yaml.v3
 agent/dialect/sigmashake: agent/ask agent/call agent/callrules agent/dialect/jsregexp rules rules/document
     github.com/pelletier/go-toml/v2
-agent/doctor: agent/ask agent/call/shell agent/gate agent/hook agent/settings internal/late rules
+agent/doctor: agent/ask agent/call/shell agent/gate agent/hook agent/settings rules
 agent/edit: agent/call
 agent/gate: agent/call agent/callrules agent/dialect/sigmashake agent/edit agent/session agent/settings internal/disk
     rules rules/document scanner/allowance scanner/check scanner/repo scanner/run scanner/worktree verdict

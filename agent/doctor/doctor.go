@@ -161,8 +161,8 @@ func (d *Doctor) reaches(r *Report, e *entry) bool {
 		r.say("%s: the entry is not as hook install writes it: if it fails, the agent may go on", where)
 		return true
 	default:
-		r.say("%s: the entry is not as hook install writes it, and cannot be tried: it does more than run the program",
-			where)
+		r.say("%s: the entry is not as hook install writes it, and cannot be tried: it has other members, "+
+			"or does more than run the program", where)
 	}
 	return false
 }

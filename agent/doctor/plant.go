@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/policyscan/policyscan/internal/late"
 	"github.com/policyscan/policyscan/rules"
 )
 
@@ -116,13 +115,13 @@ func payload(agent, event, dir string, t tool) string {
 
 const session = "policyscan-doctor"
 
-// permits finds what an answer says, in the member of any agent.
-var permits = late.Regexp(`"(?:permissionDecision|decision|permission)":"([a-z]+)"`)
-
-// permission is what an answer permits, in a word.
+// permission is what an answer permits, in a word, by the member of any agent.
 func permission(answer string) string {
-	if found := permits().FindStringSubmatch(answer); found != nil {
-		return found[1]
+	for _, name := range []string{"permissionDecision", "decision", "permission"} {
+		if _, value, is := strings.Cut(answer, `"`+name+`":"`); is {
+			word, _, _ := strings.Cut(value, `"`)
+			return word
+		}
 	}
 	return "no opinion"
 }

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -20,7 +19,7 @@ type Entry struct {
 	Matcher string // of the tools it is for; "" for all
 	Command string // the line for a POSIX shell; without one, the whole entry
 	Written bool   // it is as [Target.Install] writes it
-	Plain   bool   // it has no other members than what Install writes
+	Plain   bool   // it has no other members than what Install writes, and is of that form
 }
 
 // Events are the events that policyscan is installed for, that of calls first.
@@ -92,23 +91,30 @@ func (f *File) Entries() ([]Entry, error) {
 		}
 		for _, it := range array.items {
 			raw := f.Source.Text[it.value.start:it.value.end]
-			group, written := hook{}, l.written(raw) != nil
-			strict := json.NewDecoder(bytes.NewReader(raw))
-			strict.DisallowUnknownFields()
-			plain := strict.Decode(&group) == nil
-			if !plain {
-				_ = json.Unmarshal(raw, &group) // what is of another form is shown as it is
+			var group hook
+			_ = json.Unmarshal(raw, &group) // what is of another form is shown as it is
+			known, err := encode(group)
+			if err != nil {
+				return nil, err
 			}
-			each := group.Hooks
-			if len(each) == 0 {
-				each = []hook{group}
-			}
-			for _, h := range each {
+			want := l.entry(byName, "")
+			sameForm := sameJSON(raw, []byte(known)) && len(group.Hooks) == len(want.Hooks)
+			for _, h := range each(group) {
 				all = append(all, Entry{
-					l.path[len(l.path)-1], group.Matcher, cmp.Or(h.Bash, h.Command, string(raw)), written, plain,
+					Event: l.path[len(l.path)-1], Matcher: group.Matcher,
+					Command: cmp.Or(h.Bash, h.Command, string(raw)), Written: l.written(raw) != nil,
+					Plain: sameForm && h.Type == each(want)[0].Type,
 				})
 			}
 		}
 	}
 	return all, nil
+}
+
+// each returns the hooks of a group, as Claude Code, Codex and Gemini CLI have them, or the hook itself.
+func each(group hook) []hook {
+	if len(group.Hooks) == 0 {
+		return []hook{group}
+	}
+	return group.Hooks
 }

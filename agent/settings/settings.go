@@ -225,9 +225,7 @@ func (l *entryList) written(raw []byte) *installed {
 	if json.Unmarshal(raw, &h) != nil {
 		return nil
 	}
-	if len(h.Hooks) > 0 {
-		h = h.Hooks[0]
-	}
+	h = each(h)[0]
 	before, rest, _ := strings.Cut(h.Command+h.Bash, " "+l.runs)
 	if end := strings.IndexAny(rest, "|)"); end >= 0 { // neither can be in an argument
 		rest = rest[:end]

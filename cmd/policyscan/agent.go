@@ -30,10 +30,9 @@ type forEachAgent[T any] struct {
 type (
 	agentHooks struct {
 		forEachAgent[agentHookCmd]
-		Stop   agentStops    `cmd:"" help:"Check what a session changed, when an agent ends a turn."`
+		Stop   hookStopCmd   `cmd:"" help:"Check what a session changed, when an agent ends a turn."`
 		Doctor hookDoctorCmd `cmd:"" help:"Check that the hooks of agents are in place, and deny a violation."`
 	}
-	agentStops    struct{ forEachAgent[hookStopCmd] }
 	agentInstalls struct {
 		forEachAgent[hookInstallAgentCmd]
 	}

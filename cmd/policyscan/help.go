@@ -144,10 +144,6 @@ func expandHelps(k *kong.Kong) error {
 		switch n := node.(type) {
 		case *kong.Node:
 			name := strings.TrimSuffix(n.Target.Type().Name(), "Cmd")
-			for _, f := range n.Flags { // those of the agent's other hook, with which it is installed
-				f.Hidden = f.Hidden || name == "hookStop" && !strings.HasPrefix(f.Name, "policy") &&
-					f.Name != "root" && f.Name != "state"
-			}
 			n.Detail = texts[name] // a command may have none
 			if about := flags[name]; strings.Contains(about, "{agent}") {
 				n.Help = strings.Replace(about, "{agent}", n.Help, 1)

@@ -25,7 +25,7 @@ func (c *hookDoctorCmd) Run(std streams) error {
 	if c.Agent != "" {
 		t := settings.Named(c.Agent)
 		if t == nil {
-			return fmt.Errorf("%s is no agent that policyscan knows; see policyscan hook --help", quoted(c.Agent))
+			return unknownAgent(c.Agent)
 		}
 		targets = []*settings.Target{t}
 	}

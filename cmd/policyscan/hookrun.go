@@ -93,25 +93,31 @@ func (c *agentHookCmd) run(std streams, a *protocol.Agent) error {
 	return h.Once(ctx, std.call(), std.out)
 }
 
-// hookStopCmd answers an agent at the beginning of a session or the end of a turn. It takes the flags of the agent's
-// other hook, so that both are installed with the same ones.
+// hookStopCmd answers an agent at the beginning of a session or the end of a turn.
 type hookStopCmd struct {
-	Flags agentHookCmd `embed:""`
+	Agent string   `arg:"" help:"The agent, such as claude-code."`
+	Flags []string `arg:"" optional:"" passthrough:"" help:"The flags of policyscan hook AGENT, so that both are the same."`
 }
 
 // Run answers one event. Copilot shows its user what a hook writes to standard error if its status is 2, and goes on.
-func (c *hookStopCmd) Run(std streams, k *kong.Context) error {
-	a := protocol.Named(k.Selected().Name)
-	err := c.Flags.check()
-	if err == nil && c.Flags.Serve {
-		err = errors.New("--serve is for calls; remove it")
+func (c *hookStopCmd) Run(std streams) error {
+	a := protocol.Named(c.Agent)
+	if a == nil {
+		return unknownAgent(c.Agent)
 	}
-	if err != nil {
+	flags, err := parseHook(c.Flags, checkEnvironment)
+	switch {
+	case err != nil:
+		return withHelpHint(err, "hook stop")
+	case flags.Serve:
+		return errors.New("--serve is for calls; remove it")
+	}
+	if err := flags.check(); err != nil {
 		return err
 	}
 	ctx, _, stop := interruptible(0)
 	defer stop()
-	untold, err := c.Flags.hook(std, a).Turn(ctx, std.call(), std.out)
+	untold, err := flags.hook(std, a).Turn(ctx, std.call(), std.out)
 	if untold != "" {
 		for line := range strings.SplitSeq(untold, "\n") {
 			_, _ = fmt.Fprintln(std.err, safe(line)) // there is no other place for it
@@ -121,6 +127,10 @@ func (c *hookStopCmd) Run(std streams, k *kong.Context) error {
 		}
 	}
 	return err
+}
+
+func unknownAgent(name string) error {
+	return fmt.Errorf("%s is no agent that policyscan knows; see policyscan hook --help", quoted(name))
 }
 
 // call is the input with the agent's call, or nil.
