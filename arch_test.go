@@ -579,6 +579,7 @@ agent/dialect/evaluator 752 1 bundles as its server writes them, MCP servers
 agent/dialect/jsregexp 288 6 halves of characters, what to write for each refusal
 agent/dialect/native 388 1
 agent/dialect/sigmashake 1223 7 notes on rules that fire on every call
+agent/doctor 371 3
 agent/edit 1311 5
 agent/gate 2317 33 a call's files are found once for all gates
 agent/hook 758 9 an answer that cannot be written is in the log
@@ -586,6 +587,7 @@ agent/protocol 636 15
 agent/record 325 5
 agent/session 385 9
 agent/settings 995 12
+agent/turn 183 9
 cmd/policyscan 4981 0 --levels, --calls auto, sparse checkouts, packs
 internal/cputime 61 3
 internal/disk 265 15 the walk up from a directory, which six rooms had

@@ -108,7 +108,14 @@ func TestUntracked(t *testing.T) {
 
 // TestReason: the agent reads at most 20 violations, each with its place, and how to fix a rule once.
 func TestReason(t *testing.T) {
-	root, _ := repository(t)
+	root, git := repository(t)
+	write(t, root, "committed", "MARK\n") // what HEAD has does not count
+	git("add", "committed")
+	git("commit", "-qm", "x")
+	write(t, root, "committed", "x\nMARK\n")
+	if r := changed(t, root); len(r.Keys())+len(r.Undecided()) > 0 {
+		t.Errorf("%q, %q", r.Keys(), r.Undecided())
+	}
 	for i := range 22 {
 		write(t, root, fmt.Sprintf("f%02d", i), "x\nMARK\n")
 	}

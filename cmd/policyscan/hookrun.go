@@ -96,7 +96,7 @@ func (c *agentHookCmd) run(std streams, a *protocol.Agent) error {
 // hookStopCmd answers an agent at the beginning of a session or the end of a turn.
 type hookStopCmd struct {
 	Agent string   `arg:"" help:"The agent, such as claude-code."`
-	Flags []string `arg:"" optional:"" passthrough:"" help:"The flags of policyscan hook AGENT, so that both are the same."`
+	Flags []string `arg:"" optional:"" passthrough:"" help:"The flags of policyscan hook AGENT."`
 }
 
 // Run answers one event. Copilot shows its user what a hook writes to standard error if its status is 2, and goes on.
