@@ -57,7 +57,7 @@ func (c *hookDoctorCmd) Run(std streams) error {
 		word := "a violation would be denied"
 		if !r.Denies {
 			failed++
-			word = "a violation would NOT be denied"
+			word = "it is not certain that a violation would be denied"
 		}
 		text := r.Agent + ": " + word + "\n"
 		for _, line := range r.Lines {
