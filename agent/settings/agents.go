@@ -47,17 +47,12 @@ func eventLists(command string, entry func(program, args string) hook, events ..
 	return all
 }
 
-// checksTurns reports whether a hook with these arguments checks what a turn leaves: not without a bundle.
-func checksTurns(args string) bool {
-	return !strings.Contains(args+" ", " --policy none ") && !strings.Contains(args, `"--policy=none"`)
-}
-
-// listsFor are the lists that an entry with these arguments belongs in.
+// listsFor are the lists that an entry with these arguments belongs in: without a bundle a turn is not checked.
 func (t *Target) listsFor(args string) []entryList {
-	if checksTurns(args) {
-		return t.lists
+	if strings.Contains(args+" ", " --policy none ") || strings.Contains(args, `"--policy=none"`) {
+		return t.lists[:1]
 	}
-	return t.lists[:1]
+	return t.lists
 }
 
 // A hook is an element of an agent's list of hooks, as they are written; every agent has its own part of
