@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestTurnFails: whatever goes wrong at the end of a turn, the answer lets it end and says what it was: a check that
+// TestTurnFails: whatever goes wrong at the end of a turn, the answer lets it end with the reason: a check that
 // takes too long, no input, and a directory that is missing.
 func TestTurnFails(t *testing.T) {
 	h, dir := hookIn(t)
