@@ -44,18 +44,21 @@ agent/dialect/jsregexp: internal/late github.com/dlclark/regexp2/v2 github.com/d
 agent/dialect/native: agent/call agent/callrules rules/document rules/glob gopkg.in/yaml.v3
 agent/dialect/sigmashake: agent/ask agent/call agent/callrules agent/dialect/jsregexp rules rules/document
     github.com/pelletier/go-toml/v2
+agent/doctor: agent/ask agent/call/shell agent/gate agent/hook agent/settings rules
 agent/edit: agent/call
 agent/gate: agent/call agent/callrules agent/dialect/sigmashake agent/edit agent/session agent/settings internal/disk
     rules rules/document scanner/allowance scanner/check scanner/repo scanner/run scanner/worktree verdict
     verdict/code
 agent/hook: agent/ask agent/call agent/callrules agent/dialect agent/dialect/sigmashake agent/gate agent/protocol
-    agent/record agent/session agent/settings internal/disk rules/document scanner/repo scanner/run verdict
+    agent/record agent/session agent/settings agent/turn internal/disk rules rules/document scanner/repo scanner/run
+    verdict
 agent/protocol: agent/call
 agent/record: agent/call agent/callrules agent/session
 agent/session: agent/call golang.org/x/sys/unix golang.org/x/sys/windows
 agent/settings: internal/disk rules/document github.com/go-json-experiment/json/jsontext
-cmd/policyscan: agent/ask agent/call agent/callrules agent/dialect agent/dialect/sigmashake agent/gate agent/hook
-    agent/protocol agent/settings internal/disk rules rules/document scanner scanner/action scanner/allowance
+agent/turn: agent/gate scanner scanner/check scanner/repo scanner/run verdict
+cmd/policyscan: agent/ask agent/call agent/callrules agent/dialect agent/dialect/sigmashake agent/doctor agent/gate
+    agent/hook agent/protocol agent/settings internal/disk rules rules/document scanner scanner/action scanner/allowance
     scanner/check scanner/checkout scanner/fleet scanner/past scanner/policydiff scanner/push scanner/repo
     scanner/reuse scanner/run scanner/setup scanner/tree verdict verdict/code verdict/output verdict/past
     verdict/report verdict/shard verdict/summary github.com/alecthomas/kong golang.org/x/term
@@ -269,7 +272,7 @@ func TestDoor(t *testing.T) {
 // agentFiles are the program's files about tool calls of agents. The rest is a complete scanner.
 func agentFiles() []string {
 	return []string{
-		"calls.go", "eval.go", "hookinstall.go", "hookrun.go", "scenarios.go",
+		"calls.go", "eval.go", "hookdoctor.go", "hookinstall.go", "hookrun.go", "scenarios.go",
 	}
 }
 
@@ -583,6 +586,7 @@ agent/dialect/evaluator 752 1 bundles as its server writes them, MCP servers
 agent/dialect/jsregexp 288 6 halves of characters, what to write for each refusal
 agent/dialect/native 388 1
 agent/dialect/sigmashake 1223 7 notes on rules that fire on every call
+agent/doctor 371 3
 agent/edit 1311 5
 agent/gate 2317 33 a call's files are found once for all gates
 agent/hook 758 9 an answer that cannot be written is in the log
@@ -590,6 +594,7 @@ agent/protocol 636 15
 agent/record 325 5
 agent/session 385 9
 agent/settings 995 12
+agent/turn 183 9
 cmd/policyscan 5341 0 --levels, --calls auto, sparse checkouts, packs
 internal/cputime 61 3
 internal/disk 265 15 the walk up from a directory, which six rooms had

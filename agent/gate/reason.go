@@ -88,26 +88,28 @@ func (r *Result) violations(elsewhere bool) string {
 		head += " of the repository " + verdict.Visible(r.root)
 	}
 	return listing(head+":", "\n-", r.New, func(v *verdict.Violation) string {
-		text := verdict.Visible(v.RuleID) + ": " + broken(v)
+		of, more := byID[v.RuleID], ""
 		if v.Evidence.Occurrences > 1 {
-			text += fmt.Sprintf(" (%d times after the edit)", v.Evidence.Occurrences)
+			more = fmt.Sprintf(" (%d times after the edit)", v.Evidence.Occurrences)
 		}
-		rule := byID[v.RuleID]
-		text += ": " + strings.TrimRight(lines(v.Title), ".") + "."
-		for _, more := range [][2]string{
-			{" ", lines(rule.Message)},
-			{" To fix it: ", lines(rule.Remediation)},
-			{" See ", verdict.Visible(rule.DocsURL)},
-		} {
-			if more[1] != "" {
-				text += more[0] + more[1]
-			}
-		}
-		if v.Note != "" {
-			text += " Not allowed: " + lines(v.Note) + "."
-		}
-		return text
+		return Broken(v) + more + Fix(v, of.Message, of.Remediation, of.DocsURL)
 	})
+}
+
+// Fix returns the title of a violation, and how to fix it: the message, the remediation and the docs of its rule.
+func Fix(v *verdict.Violation, message, remediation, docs string) string {
+	text := ": " + strings.TrimRight(lines(v.Title), ".") + "."
+	for _, more := range [][2]string{
+		{" ", lines(message)}, {" To fix it: ", lines(remediation)}, {" See ", verdict.Visible(docs)},
+	} {
+		if more[1] != "" {
+			text += more[0] + more[1]
+		}
+	}
+	if v.Note != "" {
+		text += " Not allowed: " + lines(v.Note) + "."
+	}
+	return text
 }
 
 // listing is a head, the first items, and the number of further ones; "" without items. Each begins with a mark, or
@@ -131,7 +133,9 @@ func listing[T any](head, mark string, all []T, show func(*T) string) string {
 	return b.String()
 }
 
-// broken describes a violation.
+// Broken names the rule and the place of a violation.
+func Broken(v *verdict.Violation) string { return verdict.Visible(v.RuleID) + ": " + broken(v) }
+
 func broken(v *verdict.Violation) string {
 	file, pattern := verdict.Visible(v.File), v.Evidence.PatternWords()
 	place := fmt.Sprintf("%s:%d:%d", file, v.Evidence.Line, v.Evidence.Column)

@@ -14,9 +14,9 @@ import (
 	"github.com/policyscan/policyscan/agent/gate"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/internal/disk"
+	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/repo"
-	"github.com/policyscan/policyscan/scanner/run"
 )
 
 // NoPolicy is the one item of [Hook.Policy] if edits are not checked.
@@ -135,16 +135,7 @@ func (h *Hook) gate(root string) (*gate.Gate, error) {
 }
 
 func (h *Hook) bundleGate(root string) (*gate.Gate, error) {
-	names := []string{""}
-	if len(h.Policy) > 0 {
-		names = slices.Clone(h.Policy)
-	}
-	for i, name := range names {
-		if name != "" && !run.IsBuiltin(name) {
-			names[i] = disk.Under(root, name)
-		}
-	}
-	g, err := gate.Open(names, h.Pins, root)
+	g, err := gate.Open(h.policies(root), h.Pins, root)
 	var none *document.Error
 	if len(h.Policy) == 0 && len(h.Calls.Names) > 0 && errors.As(err, &none) &&
 		none.Code == document.CodeMissing && none.File == "" {
@@ -202,6 +193,19 @@ func (h *Hook) CallRules() (names []string, err error) {
 		names = append(names, one.Names[0])
 	}
 	return names, err
+}
+
+// Bundle returns the bundle that checks edits in the project around the current directory; nil with [NoPolicy].
+func (h *Hook) Bundle() (*rules.Bundle, error) {
+	root, err := gate.Root(h.Root)
+	if err != nil {
+		return nil, err
+	}
+	g, err := h.gate(root)
+	if err != nil {
+		return nil, err
+	}
+	return g.Bundle, nil
 }
 
 // Ready returns an error if the hook could not judge any call in the project around the current directory.

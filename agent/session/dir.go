@@ -99,7 +99,38 @@ func (f *Dir) Close() error { return f.root.Close() }
 // reads or writes states meanwhile, so the function must not wait for anybody. A session that is new
 // begins with the zero State; states that nobody changed for seven days before now are removed
 // then. A state that is damaged is an error, and stays so until somebody removes its file, which the error names.
-func (f *Dir) Change(id string, now time.Time, change func(*State)) (err error) {
+func (f *Dir) Change(id string, now time.Time, change func(*State)) error {
+	return f.update(id, id, now, maxBytes, func(text []byte) ([]byte, error) {
+		var s State
+		if text != nil {
+			var err error
+			if s, err = parse(text); err != nil {
+				return nil, err
+			}
+		}
+		change(&s)
+		return s.text(), nil
+	})
+}
+
+// ChangeTurns is Change for the turns of a session, which have another file. With isNew it was missing.
+func (f *Dir) ChangeTurns(id string, now time.Time, change func(t *Turns, isNew bool)) error {
+	return f.update(id, "turns "+id, now, maxTurns, func(text []byte) ([]byte, error) {
+		var t Turns
+		if text != nil {
+			if err := t.parse(text); err != nil {
+				return nil, err
+			}
+		}
+		change(&t, text == nil)
+		return t.text()
+	})
+}
+
+// update replaces the file of a key, whose text is nil if it is missing.
+func (f *Dir) update(
+	id, key string, now time.Time, limit int, change func(text []byte) ([]byte, error),
+) (err error) {
 	if id == "" {
 		return errors.New("a session without an id")
 	}
@@ -108,18 +139,21 @@ func (f *Dir) Change(id string, now time.Time, change func(*State)) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	sum := sha256.Sum256([]byte(id))
+	sum := sha256.Sum256([]byte(key))
 	name := hex.EncodeToString(sum[:]) + ".json"
-	state, begins, err := f.read(name)
+	was, err := f.read(name, limit)
+	var text []byte
+	if err == nil {
+		text, err = change(was)
+	}
 	if err != nil {
 		return fmt.Errorf("the state of the session, %s: %w; remove the file to start again",
 			filepath.Join(f.root.Name(), name), err)
 	}
-	change(&state)
-	if err := f.write(name, &state); err != nil {
+	if err := f.write(name, text); err != nil {
 		return fmt.Errorf("the state of the session: %w", err)
 	}
-	if begins {
+	if was == nil {
 		f.sweep(now)
 	}
 	return nil
@@ -154,40 +188,39 @@ func Lock(file *os.File) error {
 	}
 }
 
-// read returns a state. It is of a new session if there is no file.
-func (f *Dir) read(name string) (s State, begins bool, err error) {
+// read returns the text of a state; nil if there is no file.
+func (f *Dir) read(name string, limit int) ([]byte, error) {
 	info, err := f.root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return State{}, true, nil
+		return nil, nil
 	case err != nil:
-		return State{}, false, err
+		return nil, err
 	case !info.Mode().IsRegular():
-		return State{}, false, errors.New("not a regular file")
+		return nil, errors.New("not a regular file")
 	}
 	file, err := f.root.Open(name)
 	if err != nil {
-		return State{}, false, err
+		return nil, err
 	}
-	text, err := io.ReadAll(io.LimitReader(file, maxBytes+1))
+	text, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
 	if err := errors.Join(err, file.Close()); err != nil {
-		return State{}, false, err
+		return nil, err
 	}
-	if len(text) > maxBytes {
-		return State{}, false, fmt.Errorf("it has over %d bytes", maxBytes)
+	if len(text) > limit {
+		return nil, fmt.Errorf("it has over %d bytes", limit)
 	}
-	s, err = parse(text)
-	return s, false, err
+	return text, nil
 }
 
 // write replaces a state, whole or not at all.
-func (f *Dir) write(name string, s *State) error {
+func (f *Dir) write(name string, text []byte) error {
 	temporary := name + ".new" // nobody else has the lock
 	file, err := f.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(s.text())
+	_, err = file.Write(text)
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return errors.Join(err, f.root.Remove(temporary))
 	}
@@ -225,7 +258,9 @@ func parse(text []byte) (State, error) {
 	if err != nil || !bytes.Equal(s.text(), text) || !commandHash().MatchString(s.command) ||
 		(s.command == "") != (s.times == 0) || min(s.times, s.denials) < 0 ||
 		s.times > loopLength || s.denials > breakerLength {
-		return State{}, errors.New("it is damaged, or from another version of policyscan")
+		return State{}, errDamaged()
 	}
 	return s, nil
 }
+
+func errDamaged() error { return errors.New("it is damaged, or from another version of policyscan") }

@@ -1,13 +1,16 @@
 // Package session keeps, between the tool calls of an agent, the state for the loop guard and the circuit breaker of
-// sigmashake's document.
+// sigmashake's document, and what the end of a turn needs.
 //
 // The loop guard "detects when the same Bash command is repeated 3+ times consecutively and blocks it"; the circuit
 // breaker, where a team has switched it on, lets the next call through "after 5 consecutive deny decisions". Each
 // call starts a new process for the hook, so the state is in a file for each session: the hash of a command, never
 // the command, and two numbers.
 //
-// A [State] is pure. A [Dir] keeps states; if it cannot read one, or cannot lock it within four seconds, that is
-// an error, and its caller denies.
+// [Turns] are what the hook at the end of a turn remembers: which violations a session began with, and how often the
+// agent was sent back.
+//
+// A [State] and Turns are pure. A [Dir] keeps them; if it cannot read one, or cannot lock it within four seconds, that
+// is an error, and before a call its caller denies.
 //
 // # Limits
 //

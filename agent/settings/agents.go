@@ -1,6 +1,9 @@
 package settings
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // A Target is an agent's settings: their files, and the entry that runs policyscan.
 type Target struct {
@@ -18,15 +21,38 @@ type Target struct {
 	// Next is what has to be known, or done, for the agent to run the hook: a sentence without its end.
 	Next string
 
-	path    []string   // of the array that the entry is an element of
-	version bool       // "version": 1 is required
-	only    []string   // the members that there may be; nil: any
-	off     [][]string // paths of switches that, if true, leave all hooks out
-	on      []string   // the path of the switch that, if false, does so
-	names   []string   // the path of a list of names of hooks that are left out
+	more    []string    // further files with hooks or switches: absolute, from the project's root, or ~/ of the user's
+	lists   []entryList // that have an entry each; that of calls first
+	version bool        // "version": 1 is required
+	only    []string    // the members that there may be; nil: any
+	off     [][]string  // paths of switches that, if true, leave all hooks out
+	on      []string    // the path of the switch that, if false, does so
+	names   []string    // the path of a list of names of hooks that are left out
+}
 
+// An entryList is an array of hooks, for an event, that one of policyscan's is an element of.
+type entryList struct {
+	path []string // of the array
+	runs string   // the command: "hook claude-code"
 	// entry is what is written. The program is quoted, and so are args, each with a space before it.
 	entry func(program, args string) hook
+}
+
+// eventLists are the lists of some events, for one command.
+func eventLists(command string, entry func(program, args string) hook, events ...string) []entryList {
+	var all []entryList
+	for _, event := range events {
+		all = append(all, entryList{[]string{"hooks", event}, command, entry})
+	}
+	return all
+}
+
+// listsFor are the lists that an entry with these arguments belongs in: without a bundle a turn is not checked.
+func (t *Target) listsFor(args string) []entryList {
+	if strings.Contains(args+" ", " --policy none ") || strings.Contains(args, `"--policy=none"`) {
+		return t.lists[:1]
+	}
+	return t.lists
 }
 
 // A hook is an element of an agent's list of hooks, as they are written; every agent has its own part of
@@ -73,6 +99,17 @@ func orExit2(agent, program, args string) string {
 		`case "$*" in "{"*"}") printf "%s\n" "$*" && exit;; esac; echo "` + unchecked + `" >&2; exit 2'`
 }
 
+// orNothing is a line that passes on an answer at the end of a turn, and otherwise tells the user. It never ends with a
+// status: 2 would send the agent back, again and again.
+func orNothing(agent, program, args string) string {
+	return `sh -c 'set -- "$(` + program + " hook stop " + agent + args + ` || echo x)"; ` +
+		`case "$*" in "{"*"}") printf "%s\n" "$*";; *) echo "{\"systemMessage\":\"` + turnUnchecked + `\"}";; esac'`
+}
+
+// turnUnchecked is what the user is told without an answer at the end of a turn.
+const turnUnchecked = "policyscan did not check this turn: check that the program policyscan is installed, " +
+	"in the PATH, and the one it should be"
+
 // Targets returns the settings of the known agents, in the order of the documentation.
 func Targets() []*Target {
 	return []*Target{
@@ -83,13 +120,16 @@ func Targets() []*Target {
 			Project: ".claude/settings.json", User: "settings.json", HomeVar: "CLAUDE_CONFIG_DIR", Home: ".claude",
 			Next: "Claude Code reads it where it is started, not in the directories below it, " +
 				"and asks once whether the directory is trusted",
-			path: []string{"hooks", "PreToolUse"},
 			off:  [][]string{{"disableAllHooks"}},
-			entry: func(program, args string) hook {
+			more: []string{".claude/settings.local.json", "/etc/claude-code/managed-settings.json"},
+			lists: append(eventLists("hook claude-code", func(program, args string) hook {
 				return hook{Matcher: "*",
 					Hooks: []hook{{Type: "command", Command: orExit2("claude-code", program, args),
 						Timeout: seconds, OnFailure: "block"}}}
-			},
+			}, "PreToolUse"), eventLists("hook stop claude-code", func(program, args string) hook {
+				return hook{Hooks: []hook{{Type: "command", Command: orNothing("claude-code", program, args),
+					Timeout: seconds}}}
+			}, "Stop", "SubagentStop", "SessionStart")...),
 		},
 		{
 			// https://developers.openai.com/codex/hooks and codex-rs/hooks (0.169.0). A file with any
@@ -98,16 +138,21 @@ func Targets() []*Target {
 			Project: ".codex/hooks.json", User: "hooks.json", HomeVar: "CODEX_HOME", Home: ".codex",
 			Next: "Codex does not run it before the project is trusted and the hook reviewed: " +
 				"start codex, and type /hooks",
-			path: []string{"hooks", "PreToolUse"},
 			only: []string{"description", "hooks"},
-			entry: func(program, args string) hook {
+			lists: append(eventLists("hook codex", func(program, args string) hook {
 				return hook{Matcher: "*", Hooks: []hook{{
 					Type: "command", Command: orExit2("codex", program, args),
 					CommandWindows: program + " hook codex" + args + " | findstr /b { || (echo " +
 						unchecked + " 1>&2 & exit 2)",
 					Timeout: seconds,
 				}}}
-			},
+			}, "PreToolUse"), eventLists("hook stop codex", func(program, args string) hook {
+				return hook{Hooks: []hook{{
+					Type: "command", Command: orNothing("codex", program, args),
+					CommandWindows: program + " hook stop codex" + args + " | findstr /b { || echo {}",
+					Timeout:        seconds,
+				}}}
+			}, "Stop", "SessionStart")...),
 		},
 		{
 			// docs/hooks/reference.md of google-gemini/gemini-cli (5411f113, 0.61.0).
@@ -115,14 +160,17 @@ func Targets() []*Target {
 			Project: ".gemini/settings.json", User: ".gemini/settings.json", HomeVar: "GEMINI_CLI_HOME",
 			Next: "Gemini CLI reads it where it is started, not in the directories below it, " +
 				"and only in a directory that is trusted",
-			path:  []string{"hooks", "BeforeTool"},
 			on:    []string{"hooksConfig", "enabled"},
 			names: []string{"hooksConfig", "disabled"},
-			entry: func(program, args string) hook {
+			more:  []string{"/etc/gemini-cli/settings.json"},
+			lists: append(eventLists("hook gemini", func(program, args string) hook {
 				return hook{Matcher: "*",
 					Hooks: []hook{{Name: "policyscan", Type: "command",
 						Command: orExit2("gemini", program, args), Timeout: seconds * 1000}}}
-			},
+			}, "BeforeTool"), eventLists("hook stop gemini", func(program, args string) hook {
+				return hook{Hooks: []hook{{Name: "policyscan", Type: "command",
+					Command: orNothing("gemini", program, args), Timeout: seconds * 1000}}}
+			}, "AfterAgent", "SessionStart")...),
 		},
 		{
 			// content/copilot/reference/hooks-reference.md of github/docs (05da5bc). A hook that fails
@@ -132,10 +180,12 @@ func Targets() []*Target {
 			HomeVar: "COPILOT_HOME", Home: ".copilot",
 			Next: "the cloud agent reads it from the default branch, " +
 				"and makes no call before its setup steps install policyscan",
-			path:    []string{"hooks", "preToolUse"},
 			version: true,
 			off:     [][]string{{"disableAllHooks"}},
-			entry: func(program, args string) hook {
+			more: []string{
+				".github/hooks/*.json", ".github/copilot/settings.json", "~/hooks/*.json", "~/settings.json",
+			},
+			lists: append(eventLists("hook copilot", func(program, args string) hook {
 				call := program
 				if program != byName {
 					call = "& " + program
@@ -150,18 +200,27 @@ func Targets() []*Target {
 						denies(unchecked) + "' }",
 					TimeoutSec: seconds,
 				}
-			},
+			}, "preToolUse"), eventLists("hook stop copilot", func(program, args string) hook {
+				call := program
+				if program != byName {
+					call = "& " + program
+				}
+				return hook{Type: "command", Bash: program + " hook stop copilot" + args,
+					PowerShell: call + " hook stop copilot" + args, TimeoutSec: seconds}
+			}, "agentStop", "sessionStart")...),
 		},
 		{
 			// https://cursor.com/docs/hooks. With failClosed a hook that fails, or takes too long, denies.
 			Agent: "cursor", Title: "Cursor",
 			Project: ".cursor/hooks.json", User: "hooks.json", Home: ".cursor",
 			Next:    "Cursor reads it in the directory that is opened, once the workspace is trusted",
-			path:    []string{"hooks", "preToolUse"},
 			version: true,
-			entry: func(program, args string) hook {
+			more:    []string{"/etc/cursor/hooks.json"},
+			lists: append(eventLists("hook cursor", func(program, args string) hook {
 				return hook{Command: orExit2("cursor", program, args), Timeout: seconds, FailClosed: true}
-			},
+			}, "preToolUse"), eventLists("hook stop cursor", func(program, args string) hook {
+				return hook{Command: orNothing("cursor", program, args), Timeout: seconds}
+			}, "stop", "sessionStart")...),
 		},
 	}
 }

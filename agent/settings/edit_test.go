@@ -192,8 +192,8 @@ func withHook(t *testing.T, text string) map[string]any {
 func posixShells() []string { return []string{"sh", "bash", "dash", "zsh", "fish"} }
 
 // lines are the commands of an agent's hook that a POSIX system runs, with the shells that the agent
-// may run them by.
-func lines(t *testing.T, args ...string) map[string][]string {
+// may run them by: those of calls (list 0), or of the end of a turn (1).
+func lines(t *testing.T, list int, args ...string) map[string][]string {
 	t.Helper()
 	quoted, err := quoteAll(args)
 	if err != nil {
@@ -201,7 +201,7 @@ func lines(t *testing.T, args ...string) map[string][]string {
 	}
 	all := map[string][]string{}
 	for _, of := range Targets() {
-		h := of.entry(byName, quoted)
+		h := of.lists[list].entry(byName, quoted)
 		if len(h.Hooks) > 0 {
 			h = h.Hooks[0]
 		}
@@ -253,7 +253,7 @@ func TestFault_152_Lines(t *testing.T) {
 		t.Skip("SKIPPED: the lines are for POSIX shells")
 	}
 	tried := 0
-	for line, shells := range lines(t) {
+	for line, shells := range lines(t, 0) {
 		agent, line, _ := strings.Cut(line, "\n")
 		for _, name := range shells {
 			shell, err := exec.LookPath(name)
@@ -311,6 +311,44 @@ func TestFault_152_Lines(t *testing.T) {
 	}
 }
 
+// TestTurnLines: at the end of a turn the line passes the answer on, and no failure sends the agent back: the status
+// is 0, and the user is told. Copilot's line is the program alone: Copilot takes a failure for no answer.
+func TestTurnLines(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the lines are for POSIX shells")
+	}
+	tried := 0
+	for line, shells := range lines(t, 1, "--policy", "my rules") {
+		agent, line, _ := strings.Cut(line, "\n")
+		for _, name := range shells {
+			shell, err := exec.LookPath(name)
+			if err != nil {
+				continue
+			}
+			tried++
+			const pass = `[ "$*" = "hook stop AGENT --policy my rules" ] || exit 1` + "\nprintf '%s\\n' '{\"reason\":\"a \\n b\"}'"
+			got := runLine(t, shell, line, strings.Replace(pass, "AGENT", agent, 1))
+			if want := (ran{0, `{"reason":"a \n b"}` + "\n", ""}); got != want {
+				t.Errorf("%s %s: %+v, want %+v", agent, name, got, want)
+			}
+			if agent == "copilot" {
+				continue
+			}
+			for _, program := range []string{"", "exit 0", "echo all is well", "exit 2", "echo '{}'; exit 2", "kill -9 $$"} {
+				var said map[string]string
+				got := runLine(t, shell, line, program)
+				if err := json.Unmarshal([]byte(got.out), &said); err != nil || got.status != 0 ||
+					len(said) != 1 || said["systemMessage"] != turnUnchecked {
+					t.Errorf("%s %s, %q: %+v", agent, name, program, got)
+				}
+			}
+		}
+	}
+	if tried < 5 {
+		t.Fatalf("%d lines were tried", tried)
+	}
+}
+
 // TestFault_152_StartFile: the documented gap: a start file that ends a login shell ends it before the line runs,
 // silently with status 0, and its output comes before the answer.
 func TestFault_152_StartFile(t *testing.T) {
@@ -319,7 +357,7 @@ func TestFault_152_StartFile(t *testing.T) {
 		t.Skip(err)
 	}
 	dir := t.TempDir()
-	h := Named("codex").entry(byName, "").Hooks[0]
+	h := Named("codex").lists[0].entry(byName, "").Hooks[0]
 	for profile, want := range map[string]string{"exit 0": "", "echo hello": "hello\n{}\n"} {
 		for name, text := range map[string]string{".profile": profile, "policyscan": "#!/bin/sh\necho '{}'"} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o777); err != nil {
@@ -352,7 +390,7 @@ func TestLineByPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, of := range Targets() {
-		h := of.entry(program, " --calls x")
+		h := of.lists[0].entry(program, " --calls x")
 		if len(h.Hooks) > 0 {
 			h = h.Hooks[0]
 		}
@@ -373,7 +411,7 @@ func TestLineArguments(t *testing.T) {
 		t.Skip("SKIPPED: the lines are for POSIX shells")
 	}
 	args := []string{"--calls", "my  rules/é.yml", "--x=a.b:c,d+e", "@f", "-a.b", "=g", " "}
-	for line, shells := range lines(t, args...) {
+	for line, shells := range lines(t, 0, args...) {
 		agent, line, _ := strings.Cut(line, "\n")
 		for _, name := range shells {
 			shell, err := exec.LookPath(name)

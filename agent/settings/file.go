@@ -18,8 +18,9 @@ type File struct {
 	Shown  string           // what messages call it
 	Source *document.Source // its content; nil if the file does not exist
 
-	path string      // as the system opens it
-	was  fs.FileInfo // nil if it does not exist
+	path  string      // as the system opens it
+	was   fs.FileInfo // nil if it does not exist
+	extra bool        // Install writes another
 }
 
 // OpenUser reads the user's own settings. getenv and home are the environment's: [os.Getenv], [os.UserHomeDir].

@@ -15,21 +15,15 @@ import (
 // package manager puts the next version elsewhere; if the PATH finds another program or none, the file itself. A
 // temporary location, such as that of "go run", is an error: the program would vanish, and every call would be denied.
 func Program(running, pathVar string) (string, error) {
-	found := running
 	is, err := os.Stat(running)
 	if err != nil {
 		return "", fmt.Errorf("the program that runs cannot be found: %w; give --user to one that is installed", err)
 	}
-	for _, dir := range filepath.SplitList(pathVar) {
-		path := filepath.Join(dir, byName+filepath.Ext(running))
-		st, err := os.Stat(path)
-		if err != nil || st.IsDir() || runtime.GOOS != "windows" && st.Mode().Perm()&0o111 == 0 {
-			continue // a shell does not take it either
-		}
-		if filepath.IsAbs(dir) && os.SameFile(is, st) {
+	found := running
+	if path := Find(byName+filepath.Ext(running), pathVar); filepath.IsAbs(path) {
+		if st, err := os.Stat(path); err == nil && os.SameFile(is, st) {
 			found = path
 		}
-		break
 	}
 	if isTemporary(found) {
 		return "", errors.New("the program is " + filepath.ToSlash(found) +
@@ -37,6 +31,18 @@ func Program(running, pathVar string) (string, error) {
 			"install it, and run hook install --user with the one that is installed")
 	}
 	return filepath.ToSlash(found), nil
+}
+
+// Find returns the program that a shell runs for a name: the first in the directories of the variable PATH, or "".
+func Find(name, pathVar string) string {
+	for _, dir := range filepath.SplitList(pathVar) {
+		path := filepath.Join(dir, name)
+		st, err := os.Stat(path)
+		if err == nil && !st.IsDir() && (runtime.GOOS == "windows" || st.Mode().Perm()&0o111 != 0) {
+			return path
+		}
+	}
+	return ""
 }
 
 // isTemporary reports whether a program is in a directory for programs that run once, as for go run.

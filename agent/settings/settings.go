@@ -29,10 +29,10 @@ import (
 	"github.com/policyscan/policyscan/rules/document"
 )
 
-// Install returns the settings with the hook that runs "PROGRAM hook AGENT" with these arguments before every call of
-// a tool; the same bytes, if it is already installed. The program is a path, or "" for policyscan in the PATH. A hook
-// with these arguments and another program is replaced. A nil src is a missing file. The error is a [document.Error],
-// with its position if known.
+// Install returns the settings with the hooks that run "PROGRAM hook AGENT" with these arguments before every call of
+// a tool, and "PROGRAM hook stop AGENT" at the end of a turn; the same bytes, if they are already installed. The
+// program is a path, or "" for policyscan in the PATH. A hook with these arguments and another program is replaced. A
+// nil src is a missing file. The error is a [document.Error], with its position if known.
 func (t *Target) Install(src *document.Source, program string, args []string) ([]byte, error) {
 	program, err := quoteProgram(program)
 	if err != nil {
@@ -42,60 +42,88 @@ func (t *Target) Install(src *document.Source, program string, args []string) ([
 	if err != nil {
 		return nil, err
 	}
-	entry := t.entry(program, quoted)
 	if src == nil {
-		return t.fresh(entry)
+		text, err := t.begin(program, quoted)
+		if err != nil {
+			return nil, err
+		}
+		src = &document.Source{Text: text}
 	}
-	root, err := parse(src)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.runs(src, root); err != nil {
-		return nil, err
-	}
-	switch had, err := t.find(src, root); {
-	case err != nil:
-		return nil, err
-	case had == nil:
-		return insert(src, root, t.path, entry)
-	case had.args != quoted:
-		found := "the hook is there with other arguments:" + cmp.Or(had.args, " none")
-		fix := "to change them, first run: policyscan hook uninstall " + t.Agent
-		return nil, src.Error(document.CodeDuplicate, had.at.start, found, fix)
-	case !reflect.DeepEqual(had.entry, entry):
-		return replace(src, root, had.at, entry)
+	return t.install(src, program, quoted)
+}
+
+func (t *Target) install(src *document.Source, program, args string) ([]byte, error) {
+	for _, l := range t.listsFor(args) {
+		root, err := parse(src)
+		if err == nil {
+			err = t.runs(src, root)
+		}
+		if err != nil {
+			return nil, err
+		}
+		entry, text := l.entry(program, args), src.Text
+		switch had, err := t.find(src, root, l); {
+		case err != nil:
+			return nil, err
+		case had == nil:
+			text, err = insert(src, root, l.path, entry)
+			if err != nil {
+				return nil, err
+			}
+		case had.args != args:
+			found := "the hook is there with other arguments:" + cmp.Or(had.args, " none")
+			fix := "to change them, first run: policyscan hook uninstall " + t.Agent
+			return nil, src.Error(document.CodeDuplicate, had.at.start, found, fix)
+		case !reflect.DeepEqual(had.entry, entry):
+			text, err = replace(src, root, had.at, entry)
+			if err != nil {
+				return nil, err
+			}
+		}
+		src = &document.Source{Name: src.Name, Text: text}
 	}
 	return src.Text, nil
 }
 
-// Uninstall returns the settings without the hook, whatever its arguments: the same bytes if it is not installed, nil
+// Uninstall returns the settings without the hooks, whatever their arguments: the same bytes if none is installed, nil
 // if the file is missing, or created by Install and otherwise empty. A hook that was changed by hand is an error.
 func (t *Target) Uninstall(src *document.Source) ([]byte, error) {
 	if src == nil {
 		return nil, nil
 	}
-	root, err := parse(src)
-	if err != nil {
-		return nil, err
+	for _, l := range slices.Backward(t.lists) { // the last one inserted first
+		root, err := parse(src)
+		if err != nil {
+			return nil, err
+		}
+		had, err := t.find(src, root, l)
+		if err != nil {
+			return src.Text, err
+		}
+		if had == nil {
+			continue
+		}
+		only, err := t.begin(had.program, had.args) // as earlier versions wrote it, and what is left of whole
+		var whole []byte
+		if err == nil {
+			whole, err = t.install(&document.Source{Text: only}, had.program, had.args)
+		}
+		if err != nil || bytes.Equal(whole, src.Text) || bytes.Equal(only, src.Text) {
+			return nil, err
+		}
+		array, _, err := list(src, root, l.path)
+		if err != nil {
+			return nil, err
+		}
+		index := slices.IndexFunc(array.items, func(it item) bool { return it.value == had.at })
+		src = &document.Source{Name: src.Name, Text: remove(src.Text, root, l.path, index)}
 	}
-	had, err := t.find(src, root)
-	if err != nil || had == nil {
-		return src.Text, err
-	}
-	whole, err := t.fresh(had.entry)
-	if err != nil || bytes.Equal(whole, src.Text) {
-		return nil, err
-	}
-	array, _, err := list(src, root, t.path)
-	if err != nil {
-		return nil, err
-	}
-	index := slices.IndexFunc(array.items, func(it item) bool { return it.value == had.at })
-	return remove(src.Text, root, t.path, index), nil
+	return src.Text, nil
 }
 
-func (t *Target) fresh(entry hook) ([]byte, error) {
-	text, err := style{oneLine: true}.show(t.path, entry)
+// begin returns a new file with the hook of calls.
+func (t *Target) begin(program, args string) ([]byte, error) {
+	text, err := style{oneLine: true}.show(t.lists[0].path, t.lists[0].entry(program, args))
 	if err != nil {
 		return nil, err
 	}
@@ -103,14 +131,14 @@ func (t *Target) fresh(entry hook) ([]byte, error) {
 		text = `"version": 1, ` + text
 	}
 	var b bytes.Buffer
-	if err := json.Indent(&b, []byte("{"+text+"}"), "", "  "); err != nil {
+	if err := json.Indent(&b, []byte("{"+text+"}\n"), "", "  "); err != nil {
 		return nil, err
 	}
-	return append(b.Bytes(), '\n'), nil
+	return b.Bytes(), nil
 }
 
-// runs is an error if the agent would not run the hooks of a file.
-func (t *Target) runs(src *document.Source, root *node) error {
+// switches is an error if a file's settings switch hooks off.
+func (t *Target) switches(src *document.Source, root *node) error {
 	text := func(n *node) string { return string(src.Text[n.start:n.end]) }
 	for _, path := range t.off {
 		if n := root.at(path); n != nil && text(n) != "false" {
@@ -126,6 +154,15 @@ func (t *Target) runs(src *document.Source, root *node) error {
 				return t.switchedOff(src, it.value, t.names)
 			}
 		}
+	}
+	return nil
+}
+
+// runs is an error if the agent would not run the hooks of a file.
+func (t *Target) runs(src *document.Source, root *node) error {
+	text := func(n *node) string { return string(src.Text[n.start:n.end]) }
+	if err := t.switches(src, root); err != nil {
+		return err
 	}
 	if n := root.at([]string{"version"}); t.version && (n == nil || text(n) != "1") {
 		where := root
@@ -152,28 +189,29 @@ func (t *Target) switchedOff(src *document.Source, n *node, path []string) error
 
 // An installed hook is one that is as Install wrote it.
 type installed struct {
-	at    *node // where it is
-	args  string
-	entry hook
+	at            *node  // where it is
+	program, args string // quoted
+	entry         hook
 }
 
-// find returns the hook if it is there, with any program and arguments, and nil if it is not. What runs policyscan
-// and is not as Install wrote it is an error.
-func (t *Target) find(src *document.Source, root *node) (had *installed, err error) {
-	array, _, err := list(src, root, t.path)
+// find returns the hook of a list if it is there, with any program and arguments, and nil if it is not. What runs
+// policyscan and is not as Install wrote it is an error.
+func (t *Target) find(src *document.Source, root *node, l entryList) (had *installed, err error) {
+	array, _, err := list(src, root, l.path)
 	if err != nil || array == nil {
 		return nil, err
 	}
 	for _, it := range array.items {
 		raw := src.Text[it.value.start:it.value.end]
-		args, entry, ok := t.written(raw)
+		is := l.written(raw)
 		switch {
-		case ok && had != nil:
+		case is != nil && had != nil:
 			const found = "the hook occurs twice"
 			return nil, src.Error(document.CodeDuplicate, it.start, found, "remove one of them by hand")
-		case ok:
-			had = &installed{it.value, args, entry}
-		case bytes.Contains(raw, []byte(byName)) && bytes.Contains(raw, []byte(" hook "+t.Agent)):
+		case is != nil:
+			had = is
+			had.at = it.value
+		case bytes.Contains(raw, []byte(byName)) && bytes.Contains(raw, []byte(" "+l.runs)):
 			const found = "this hook runs policyscan, but is not as policyscan wrote it"
 			return nil, src.Error(document.CodeValue, it.start, found, "remove it by hand")
 		}
@@ -181,31 +219,30 @@ func (t *Target) find(src *document.Source, root *node) (had *installed, err err
 	return had, nil
 }
 
-// written reports whether a JSON text is the hook as [Target.Install] writes it, and returns its arguments.
-func (t *Target) written(raw []byte) (args string, entry hook, ok bool) {
+// written returns the hook in a JSON text if it is as [Target.Install] writes it, else nil.
+func (l *entryList) written(raw []byte) *installed {
 	var h hook
 	if json.Unmarshal(raw, &h) != nil {
-		return "", hook{}, false
+		return nil
 	}
-	if len(h.Hooks) > 0 {
-		h = h.Hooks[0]
+	h = each(h)[0]
+	before, rest, _ := strings.Cut(h.Command+h.Bash, " "+l.runs)
+	if end := strings.IndexAny(rest, "|)"); end >= 0 { // neither can be in an argument
+		rest = rest[:end]
 	}
-	before, rest, _ := strings.Cut(h.Command+h.Bash, " hook "+t.Agent)
-	end := strings.IndexAny(rest, "|)") // neither can be in an argument
-	if end < 0 {
-		return "", hook{}, false
+	args := strings.TrimSuffix(rest, " ")
+	if i := strings.LastIndex(before, "$("); i >= 0 {
+		before = before[i+2:]
 	}
-	args = strings.TrimSuffix(rest[:end], " ")
-	if !arguments().MatchString(args) {
-		return "", hook{}, false
+	if !arguments().MatchString(args) || !isProgram(before) {
+		return nil
 	}
-	i := strings.LastIndex(before, "$(")
-	if i < 0 || !isProgram(before[i+2:]) {
-		return "", hook{}, false
-	}
-	entry = t.entry(before[i+2:], args)
+	entry := l.entry(before, args)
 	want, err := encode(entry)
-	return args, entry, err == nil && sameJSON(raw, []byte(want))
+	if err != nil || !sameJSON(raw, []byte(want)) {
+		return nil
+	}
+	return &installed{program: before, args: args, entry: entry}
 }
 
 func sameJSON(a, b []byte) bool {

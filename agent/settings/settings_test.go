@@ -84,6 +84,31 @@ func TestInstall(t *testing.T) {
 	}
 }
 
+// TestInstallTurns: an earlier version's hook stays, and the ones for turns are added, except without a bundle; all are
+// removed, whichever there are.
+func TestInstallTurns(t *testing.T) {
+	for _, of := range Targets() {
+		earlier, err := of.begin(byName, " --calls x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := install(t, of, string(earlier), "--calls", "x")
+		if text != install(t, of, "", "--calls", "x") || strings.Count(text, "hook stop") < len(of.lists)-1 {
+			t.Errorf("%s: an earlier hook became\n%s", of.Agent, text)
+		}
+		for _, had := range []string{text, string(earlier)} {
+			if out, err := of.Uninstall(source(had)); err != nil || out != nil {
+				t.Errorf("%s: %v: %s is left", of.Agent, err, out)
+			}
+		}
+		for _, args := range [][]string{{"--policy", "none", "--calls", "x"}, {"--calls", "x", "--policy=none"}} {
+			if text := install(t, of, "", args...); strings.Contains(text, "hook stop") {
+				t.Errorf("%s %q: without a bundle there is\n%s", of.Agent, args, text)
+			}
+		}
+	}
+}
+
 // TestFresh: the files that Install begins, as the agents document them.
 func TestFresh(t *testing.T) {
 	all := rows(t, "fresh")
@@ -156,7 +181,7 @@ func TestChangedByHand(t *testing.T) {
 	}
 
 	of := Named("cursor")
-	text := install(t, of, "")
+	text := install(t, of, "", "--policy", "none") // one list: without a bundle a turn is not checked
 	if strings.Contains(text, "/policyscan") {
 		t.Error("settings that a team shares name the program by its path")
 	}
@@ -298,16 +323,21 @@ func FuzzInstall(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q became %q: %v", text, out, err)
 		}
-		array, _, err := list(source(string(out)), root, of.path)
+		quoted, err := quoteAll(args)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ours := slices.DeleteFunc(slices.Clone(array.items), func(it item) bool {
-			_, _, ok := of.written(out[it.value.start:it.value.end])
-			return !ok
-		})
-		if len(ours) != 1 {
-			t.Errorf("%q became %q", text, out)
+		for _, l := range of.listsFor(quoted) {
+			array, _, err := list(source(string(out)), root, l.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ours := slices.DeleteFunc(slices.Clone(array.items), func(it item) bool {
+				return l.written(out[it.value.start:it.value.end]) == nil
+			})
+			if len(ours) != 1 {
+				t.Errorf("%q became %q", text, out)
+			}
 		}
 		back, err := of.Uninstall(source(string(out)))
 		if whole, _ := of.Install(nil, "", args); err != nil || string(back) != text && string(out) != string(whole) {

@@ -28,7 +28,11 @@ type forEachAgent[T any] struct {
 }
 
 type (
-	agentHooks    struct{ forEachAgent[agentHookCmd] }
+	agentHooks struct {
+		forEachAgent[agentHookCmd]
+		Stop   hookStopCmd   `cmd:"" help:"Check what a session changed, when an agent ends a turn."`
+		Doctor hookDoctorCmd `cmd:"" help:"Check that the hooks of agents are in place, and deny a violation."`
+	}
 	agentInstalls struct {
 		forEachAgent[hookInstallAgentCmd]
 	}

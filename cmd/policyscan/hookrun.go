@@ -93,6 +93,46 @@ func (c *agentHookCmd) run(std streams, a *protocol.Agent) error {
 	return h.Once(ctx, std.call(), std.out)
 }
 
+// hookStopCmd answers an agent at the beginning of a session or the end of a turn.
+type hookStopCmd struct {
+	Agent string   `arg:"" help:"The agent, such as claude-code."`
+	Flags []string `arg:"" optional:"" passthrough:"" help:"The flags of policyscan hook AGENT."`
+}
+
+// Run answers one event. Copilot shows its user what a hook writes to standard error if its status is 2, and goes on.
+func (c *hookStopCmd) Run(std streams) error {
+	a := protocol.Named(c.Agent)
+	if a == nil {
+		return unknownAgent(c.Agent)
+	}
+	flags, err := parseHook(c.Flags, checkEnvironment)
+	switch {
+	case err != nil:
+		return withHelpHint(err, "hook stop")
+	case flags.Serve:
+		return errors.New("--serve is for calls; remove it")
+	}
+	if err := flags.check(); err != nil {
+		return err
+	}
+	ctx, _, stop := interruptible(0)
+	defer stop()
+	untold, err := flags.hook(std, a).Turn(ctx, std.call(), std.out)
+	if untold != "" {
+		for line := range strings.SplitSeq(untold, "\n") {
+			_, _ = fmt.Fprintln(std.err, safe(line)) // there is no other place for it
+		}
+		if err == nil && a.Name == "copilot" {
+			return exitError{status: exitUndecided}
+		}
+	}
+	return err
+}
+
+func unknownAgent(name string) error {
+	return fmt.Errorf("%s is no agent that policyscan knows; see policyscan hook --help", quoted(name))
+}
+
 // call is the input with the agent's call, or nil.
 func (std streams) call() io.Reader {
 	if isEmptyInput(std.in) {
@@ -200,8 +240,8 @@ func (c *counter) Write(p []byte) (int, error) {
 // hookedAgent returns the agent whose hook the arguments run for one call; nil otherwise. Arguments that name the
 // agent later than first are a usage error, which is also answered in the agent's protocol.
 func hookedAgent(args []string) *protocol.Agent {
-	if len(args) < 2 || args[0] != "hook" || args[1] == "install" || args[1] == "uninstall" ||
-		slices.Contains(args, "--serve") {
+	if len(args) < 2 || args[0] != "hook" || slices.Contains(args, "--serve") ||
+		slices.Contains([]string{"install", "uninstall", "stop", "doctor"}, args[1]) {
 		return nil
 	}
 	for _, arg := range args[1:] {

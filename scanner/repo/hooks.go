@@ -90,9 +90,9 @@ func hooksPathIn(files []string, own bool) (value *string, err error) {
 	return value, nil
 }
 
-// ExcludeFiles returns the files outside of the tree that list what git ignores in the work tree at root. A later file
+// excludeFiles returns the files outside of the tree that list what git ignores in the work tree at root. A later file
 // counts more (gitignore(5)).
-func ExcludeFiles(root string) []string {
+func excludeFiles(root string) []string {
 	gitDirs, err := GitDirs(root)
 	if err != nil || len(gitDirs) == 0 {
 		return nil

@@ -115,6 +115,12 @@ func (r *Run) openWorkTree(ctx context.Context, c repo.Comparison, base string) 
 	if err != nil {
 		return head, err
 	}
+	if r.Untracked {
+		if work.Tracked, err = work.WithUntracked(ctx, r.Place.Root); err != nil {
+			closeTree()
+			return head, tree.RepoError(err)
+		}
+	}
 	below := func(dirs []string) (*repo.Index, error) { return work.With(ctx, dirs) }
 	return side{name: "the work tree", index: work.Tracked, below: below},
 		r.use(tree.Uncommitted(work, c, base), closeTree, nil)

@@ -47,6 +47,8 @@ type Options struct {
 	Recorded   *verdict.Scope // the commits to compare, whose base has the name Base; see [Replay]
 	// Uncommitted compares Base with the tracked files on disk, instead of a Head.
 	Uncommitted bool
+	// Untracked adds to Uncommitted the files that git neither tracks nor ignores.
+	Untracked bool
 	// Related are the commits of a push to a server, which Base and Head only name for display. Without a base commit
 	// all files of the head are checked.
 	Related   *repo.Comparison

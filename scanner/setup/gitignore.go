@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/scanner/repo"
@@ -49,7 +48,7 @@ func IgnoreVerdict(dir string) (string, error) {
 	case err == nil:
 		text, err = os.ReadFile(file)
 	}
-	if err == nil && ignores(string(text), []string{run.VerdictName}, false, false) {
+	if err == nil && repo.Ignores(string(text), run.VerdictName) {
 		return "", nil
 	}
 	if err == nil {
@@ -75,72 +74,10 @@ func IgnoreHint(file string) string {
 		return ""
 	}
 	line := path.Join("/", within, filepath.Base(file))
-	parts := strings.Split(line[1:], "/")
-	for n := range parts {
-		if isIgnored(root, parts[:n+1], n+1 < len(parts)) {
-			return ""
-		}
-	}
-	return line
-}
-
-// isIgnored reports whether git ignores a path, if it does not ignore a directory above it.
-func isIgnored(root string, parts []string, isDir bool) bool {
-	is := false
-	for _, name := range repo.ExcludeFiles(root) {
-		is = ignores(readIgnoreFile(name), parts, isDir, is)
-	}
-	for i := range parts {
-		dir := filepath.Join(root, filepath.Join(parts[:i]...))
-		is = ignores(readIgnoreFile(filepath.Join(dir, ".gitignore")), parts[i:], isDir, is)
-	}
-	return is
-}
-
-// maxIgnoreFile is how many bytes an ignore file may have. A longer one is not read.
-const maxIgnoreFile = 1 << 20
-
-// readIgnoreFile returns the text of an ignore file; "" if git could not read it, either, or if it is too long.
-func readIgnoreFile(name string) string {
-	st, err := os.Lstat(name)
-	if err != nil || !st.Mode().IsRegular() || st.Size() > maxIgnoreFile {
+	if repo.NewIgnored(root).Has(line[1:], false) {
 		return ""
 	}
-	text, _ := os.ReadFile(name) // a hint needs no error
-	return string(text)
-}
-
-// ignores reports whether an ignore file (gitignore(5)) has git ignore a path, in parts from the file's directory.
-// before is the answer of the files that count less.
-func ignores(text string, parts []string, isDir, before bool) bool {
-	for line := range strings.Lines(text) {
-		pattern, negated := strings.CutPrefix(strings.TrimRight(line, " \r\n"), "!")
-		pattern, dirOnly := strings.CutSuffix(pattern, "/")
-		if pattern == "" || pattern[0] == '#' || dirOnly && !isDir {
-			continue
-		}
-		if !strings.Contains(pattern, "/") {
-			pattern = "**/" + pattern
-		}
-		globs := strings.Split(strings.ReplaceAll(strings.TrimPrefix(pattern, "/"), "[!", "[^"), "/")
-		if matchParts(globs, parts) {
-			before = !negated
-		}
-	}
-	return before
-}
-
-func matchParts(globs, parts []string) bool {
-	switch {
-	case len(globs) == 0:
-		return len(parts) == 0
-	case len(parts) == 0:
-		return false
-	case globs[0] == "**":
-		return len(globs) == 1 || matchParts(globs[1:], parts) || matchParts(globs, parts[1:])
-	}
-	matched, err := path.Match(globs[0], parts[0])
-	return err == nil && matched && matchParts(globs[1:], parts[1:])
+	return line
 }
 
 // ignoreAfter returns the text to append to a .gitignore, with its line endings.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -80,16 +81,41 @@ func OpenWorkTree(ctx context.Context, r *repo.Repository, dir string, idx *repo
 
 // With returns the index of the tracked files, and of all others on disk below some directories.
 func (w *WorkTree) With(ctx context.Context, dirs []string) (*repo.Index, error) {
+	return w.with(ctx, func(path string) bool {
+		return !slices.ContainsFunc(dirs, func(dir string) bool {
+			return strings.HasPrefix(path+"/", dir+"/") || strings.HasPrefix(dir+"/", path+"/")
+		})
+	})
+}
+
+// WithUntracked returns the index of the tracked files, and of the files that "git add" would add: all on disk that
+// git does not ignore, and that are in no other repository.
+func (w *WorkTree) WithUntracked(ctx context.Context, root string) (*repo.Index, error) {
+	ignored := repo.NewIgnored(root)
+	return w.with(ctx, func(path string) bool {
+		if leaf, tracked := w.Tracked.Lookup(path); tracked {
+			return leaf.Mode == repo.Submodule
+		}
+		at := filepath.Join(root, filepath.FromSlash(path))
+		st, err := os.Lstat(at)
+		isDir := err == nil && st.IsDir()
+		if isDir {
+			if other, err := repo.IsRoot(at); err == nil && other {
+				return true
+			}
+		}
+		return ignored.Has(path, isDir)
+	})
+}
+
+// with returns the index of the tracked files, and of all others on disk that are not skipped.
+func (w *WorkTree) with(ctx context.Context, skip func(path string) bool) (*repo.Index, error) {
 	files := slices.Clone(w.Tracked.Files)
 	rd := w.root.Reader()
 	defer rd.Close()
 	var failed error
 	w.root.Walkers(1)[0].Walk(ctx, worktree.Visitor{
-		Skip: func(path string) bool {
-			return IsGitPath(path) || !slices.ContainsFunc(dirs, func(dir string) bool {
-				return strings.HasPrefix(path+"/", dir+"/") || strings.HasPrefix(dir+"/", path+"/")
-			})
-		},
+		Skip: func(path string) bool { return IsGitPath(path) || skip(path) },
 		File: func(e worktree.Entry, _ *worktree.Reader) {
 			if _, tracked := w.Tracked.Lookup(e.Path); tracked {
 				return

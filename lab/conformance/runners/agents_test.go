@@ -229,7 +229,7 @@ func TestAgents(t *testing.T) {
 				}
 				b.write("path/none", "")
 				if step.policyscan != "" {
-					b.write("path/policyscan", "#!/bin/sh\n"+step.policyscan+"\n")
+					b.write("path/policyscan", "#!/bin/sh\n[ \"$2\" != stop ] || { echo '{}'; exit; }\n"+step.policyscan+"\n")
 					if err := os.Chmod(b.path("path/policyscan"), 0o777); err != nil {
 						t.Fatal(err)
 					}
@@ -238,6 +238,39 @@ func TestAgents(t *testing.T) {
 				if ran != step.ran || !strings.Contains(told, step.told) || told == "" {
 					t.Errorf("%s: the call was made: %v, want %v; the model was told %d bytes, to hold %q\n%s", step.name, ran, step.ran, len(told), step.told, out)
 				}
+			}
+		})
+	}
+}
+
+// TestAgentTurns: at the end of a turn the agents themselves are sent back for what a command of theirs wrote, three
+// times, with the reason; what was there when they began is not in it.
+func TestAgentTurns(t *testing.T) {
+	needAgents(t)
+	for _, c := range agentCases() {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBox(t)
+			b.write("work/.policyscan/rules/boundaries.yml", "bundle: \"0.2\"\nrules:\n  - id: PATH-1\n    title: t\n    enforcement: {mode: fail}\n"+
+				"    remediation: Remove the file.\n    match: {forbidden_files: [/ran, /before]}\n")
+			b.write("work/.policyscan/rules/invariants.yml", "bundle: \"0.2\"\nrules: []\n")
+			bin := filepath.Join(install.NPM(t, c.spec), ".bin")
+			program := b.addProgram()
+			b.must("work", "git", "init", "-q")
+			b.must("work", program, "hook", "install", c.name)
+			if c.user != "" {
+				b.write(c.user, b.read("work/.github/hooks/policyscan.json"))
+			}
+			b.must("work", "git", "add", "-A")
+			b.must("work", "git", "commit", "-qm", "x")
+			b.write("work/before", "")
+			b.write("path/none", "")
+			if err := os.Link(program, b.path("path/policyscan")); err != nil {
+				t.Fatal(err)
+			}
+			ran, told, out := b.ask(t, c, bin)
+			if !ran || !strings.Contains(told, "request 3 of 3") || !strings.Contains(told, "PATH-1: ran is forbidden") ||
+				!strings.Contains(told, "Remove the file.") || strings.Contains(told, "before is forbidden") {
+				t.Errorf("the call was made: %v; the model was told %s\n%s", ran, told, out)
 			}
 		})
 	}
