@@ -1,0 +1,186 @@
+package editor
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/run"
+)
+
+// A repository is the tree around a file, and the rules for it: those on disk.
+type repository struct {
+	root   string // absolute, without symlinks
+	dirs   []string
+	digest [sha256.Size]byte // of the rule files
+	run    *run.Run          // for [run.Run.ForContent]; nil: there are no rules
+	failed error             // why; nil: there is no bundle
+	rules  map[string]place  // where each rule begins, by id
+}
+
+// A place is a 0-based line of a file on disk.
+type place struct {
+	path string
+	line int
+}
+
+// repositories loads the rules of each root once, and again when their files have changed.
+type repositories struct {
+	version  string
+	policies []string // names of bundles; "" is the one in the root
+	byRoot   map[string]*repository
+}
+
+// check adds what a scan says of the text of a file. It returns the repository around the file, which is empty for a
+// path "", and whether its rules were loaded again.
+func (all *repositories) check(
+	ctx context.Context, f *findings, path string, folders []string,
+) (r *repository, changed bool) {
+	defer f.addPanic()
+	r = &repository{}
+	if path == "" {
+		return r, false
+	}
+	root, err := rootOf(filepath.Dir(path), folders)
+	if err != nil {
+		r.failed = err
+		r.check(ctx, f, path)
+		return r, false
+	}
+	dirs, digest := all.look(root)
+	known := all.byRoot[root]
+	r = known
+	for tries := 0; (r == nil || r.digest != digest) && tries < 3; tries++ { // it may change while it is read
+		r = &repository{root: root, dirs: dirs, digest: digest, rules: map[string]place{}}
+		r.load(ctx, all)
+		all.byRoot[root] = r
+		dirs, digest = all.look(root)
+	}
+	r.check(ctx, f, path)
+	return r, known != nil && r != known
+}
+
+// rootOf returns the root of the git repository around a directory; outside of any, the nearest of the folders, or the
+// directory.
+func rootOf(dir string, folders []string) (string, error) {
+	root, err := repo.Root(dir)
+	if is, _ := repo.IsRoot(root); is || err != nil {
+		return root, err
+	}
+	nearest := ""
+	for _, folder := range folders {
+		if rel, err := filepath.Rel(folder, dir); err == nil && filepath.IsLocal(rel) && len(folder) > len(nearest) {
+			nearest = folder
+		}
+	}
+	return cmp.Or(nearest, dir), nil
+}
+
+// look finds the bundles of a root, and hashes everything on disk that they are loaded from.
+func (all *repositories) look(root string) (dirs []string, digest [sha256.Size]byte) {
+	h := sha256.New() // which takes everything
+	for _, name := range all.policies {
+		dir, err := filepath.Abs(name)
+		if name == "" {
+			dir, err = rules.Discover(root)
+		}
+		if fmt.Fprintf(h, "%q %v\n", dir, err); err != nil || run.IsBuiltin(name) {
+			continue
+		}
+		dir = realPath(dir)
+		dirs = append(dirs, dir)
+		err = filepath.WalkDir(filepath.Join(dir, "rules"), func(path string, e fs.DirEntry, err error) error {
+			fmt.Fprintf(h, "%q %v\n", path, err)
+			if err == nil && e.Type().IsRegular() && rules.LooksLikeRules(path) {
+				source, err := rules.ReadSource(path, path)
+				if fmt.Fprintf(h, "%v\n", err); err == nil {
+					fmt.Fprintf(h, "%d %s", len(source.Text), source.Text)
+				}
+			}
+			return nil
+		})
+		fmt.Fprintf(h, "%v\n", err)
+	}
+	return dirs, [sha256.Size]byte(h.Sum(nil))
+}
+
+// load loads the rules as a scan of the root does.
+func (r *repository) load(ctx context.Context, all *repositories) {
+	_, err := rules.Discover(r.root)
+	var none *document.Error
+	if len(all.policies) == 1 && all.policies[0] == "" && errors.As(err, &none) && none.Code == document.CodeMissing {
+		r.failed = run.SparseBundle(r.root, err)
+		return
+	}
+	opened, err := run.Open(ctx, all.options(r.root))
+	if r.failed = err; err != nil {
+		return
+	}
+	opened.Close()
+	r.run = opened
+	for _, source := range opened.Sources {
+		for _, rule := range source.Bundle.Rules {
+			if dir, err := filepath.Abs(source.Dir); err == nil && source.Dir != "" {
+				r.rules[rule.ID] = place{filepath.Join(realPath(dir), filepath.FromSlash(rule.File)), rule.Line - 1}
+			}
+		}
+	}
+}
+
+func (all *repositories) options(root string) run.Options {
+	return run.Options{
+		Version: all.version, Path: root, Policies: all.policies, Workers: 1,
+		Getenv: func(string) string { return "" },
+	}
+}
+
+// bundleOf returns the directory of the bundle that a rule file belongs to; "" for any other file.
+func bundleOf(path string) string {
+	if dir := filepath.Dir(path); rules.InBundle(dir, filepath.Base(path)) {
+		return filepath.Dir(dir)
+	}
+	return ""
+}
+
+// ruleTexts returns the texts of a bundle's rule files by path: unsaved ones, or else those on disk. What cannot be
+// read is not there.
+func ruleTexts(dir string, unsaved rules.Files) map[string]*text {
+	all := map[string]*text{}
+	for name, content := range unsaved {
+		all[filepath.Join(dir, filepath.FromSlash(name))] = newText(content)
+	}
+	entries, _ := os.ReadDir(filepath.Join(dir, "rules"))
+	for _, e := range entries {
+		path := filepath.Join(dir, "rules", e.Name())
+		if source, err := rules.ReadSource(path, path); err == nil && all[path] == nil && rules.LooksLikeRules(path) {
+			all[path] = newText(source.Text)
+		}
+	}
+	return all
+}
+
+// mistake describes why there are no rules, in one line, and where the first mistake is.
+func (r *repository) mistake() (string, *place) {
+	list := run.Mistakes(r.failed)
+	if len(list) == 0 {
+		first, _, _ := strings.Cut(r.failed.Error(), "\n")
+		return first, nil
+	}
+	text := list[0].Error()
+	if n := len(list); n > 1 {
+		text = fmt.Sprintf("%s (and %d more)", text, n-1)
+	}
+	if list[0].File == "" || len(r.dirs) != 1 {
+		return text, nil
+	}
+	return text, &place{filepath.Join(r.dirs[0], filepath.FromSlash(list[0].File)), max(list[0].Line-1, 0)}
+}
