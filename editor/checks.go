@@ -75,7 +75,7 @@ func (s *server) touchAll() {
 	}
 }
 
-// next starts a check, unless one is under way: first of what is in a hurry, the rest when changes were gathered.
+// next starts a check, unless one is under way: first one in a hurry, then, when changes were gathered, any.
 func (s *server) next() {
 	for _, hurried := range []bool{true, false} {
 		if s.busy || s.shutdown || !hurried && s.timer != nil {

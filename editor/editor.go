@@ -2,7 +2,7 @@
 //
 // [Serve] speaks the Language Server Protocol 3.17 over two streams. One loop has the state and writes all messages; a
 // goroutine reads them, and another one checks a document at a time. A file is checked by [scanner.Scan], as the
-// editor has it, by the bundle that a scan of its repository would use: the one on disk, or those that are named. A
+// editor has it, by the bundle that a scan of its repository would use: the one on disk, or the named ones. A
 // newer version of a document ends the check of an older one. Rules are loaded again when the content of their files
 // has changed.
 //
@@ -191,7 +191,7 @@ func (s *server) ask(method string, params any) {
 	s.send(&message{ID: encode(s.lastID), Method: method, Params: encode(params)})
 }
 
-// log tells the user something that is about no file.
+// log tells the user something that has no place in a file.
 func (s *server) log(format string, args ...any) {
 	s.notify("window/logMessage", map[string]any{"type": 2, "message": fmt.Sprintf(format, args...)}) // 2: a warning
 }

@@ -64,7 +64,7 @@ func (o *outline) above(column int) int {
 
 func readOutline(b []byte) *outline {
 	o := &outline{}
-	blockColumn := -1 // of what has a block scalar, in which there are no keys
+	blockColumn := -1 // of a key or item with a block scalar, in which there are no keys
 	at := 0
 	for line := range bytes.Lines(b) {
 		content := bytes.TrimRight(line, "\r\n")
@@ -81,7 +81,7 @@ func readOutline(b []byte) *outline {
 	return o
 }
 
-// readLine reads a line outside of brackets. It returns the column of what has a block scalar, or -1.
+// readLine reads a line outside of brackets. It returns the column of a key or item with a block scalar, or -1.
 func (o *outline) readLine(b []byte, lineStart, end int) int {
 	at, column := lineStart, 0
 	space := func() {
@@ -145,7 +145,7 @@ func (o *outline) readFlow(b []byte, at, end int) {
 	}
 }
 
-// scalarAt returns the scalar at an offset of a line, and where it ends: there, if there is none, as in a comment.
+// scalarAt returns the scalar at an offset of a line, and where it ends: at the offset without a scalar, as in a comment.
 func scalarAt(b []byte, at, end int, inFlow bool) (text string, next int) {
 	next = at
 	if at == end || b[at] == '#' {

@@ -69,8 +69,8 @@ func (all *repositories) check(
 	return r, known != nil && r != known
 }
 
-// rootOf returns the root of the git repository around a directory; outside of any, the nearest of the folders, or the
-// directory.
+// rootOf returns the root of the git repository around a directory; outside of any, the nearest of the client's
+// directories, or dir.
 func rootOf(dir string, folders []string) (string, error) {
 	root, err := repo.Root(dir)
 	if is, _ := repo.IsRoot(root); is || err != nil {
@@ -151,8 +151,8 @@ func bundleOf(path string) string {
 	return ""
 }
 
-// ruleTexts returns the texts of a bundle's rule files by path: unsaved ones, or else those on disk. What cannot be
-// read is not there.
+// ruleTexts returns the texts of a bundle's rule files by path: unsaved ones, or else those on disk. A file that
+// cannot be read is left out.
 func ruleTexts(dir string, unsaved rules.Files) map[string]*text {
 	all := map[string]*text{}
 	for name, content := range unsaved {

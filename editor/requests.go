@@ -74,7 +74,7 @@ func (s *server) handle(m *message) (result any, err error) {
 	case !s.initialized && m.Method != "initialize":
 		return nil, failure(notInitialized, "the first request must be initialize")
 	case s.shutdown, s.initialized && m.Method == "initialize":
-		return nil, failure(invalidRequest, "%s comes too late", m.Method)
+		return nil, failure(invalidRequest, "%s cannot be called now", m.Method)
 	case strings.HasPrefix(m.Method, "textDocument/"):
 		return s.aboutDocument(m, &p)
 	}
@@ -300,7 +300,7 @@ func (s *server) countFiles(m *message, f *ruleFile, n *node, folds bool) error 
 	return errLater
 }
 
-// definition returns where a rule is in the files of a bundle, as the editor has them or on disk.
+// definition returns where a rule is in the files of a bundle, saved or not.
 func (s *server) definition(dir, id string) []location {
 	all := []location{}
 	texts := ruleTexts(dir, s.unsaved(dir))

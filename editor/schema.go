@@ -60,7 +60,7 @@ func (s *schema) below(parts []part, key string) (below []part) {
 	return below
 }
 
-// expand adds a schema with all that it consists of, and those of its items. top: it is for the whole file.
+// expand adds a schema with all schemas in it, and the schemas of its items. top: it is for the whole file.
 func (s *schema) expand(into []part, value any, maybe, top bool) []part {
 	m, is := value.(map[string]any)
 	if !is {

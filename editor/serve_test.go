@@ -161,7 +161,7 @@ rules:
   - {id: R-1, title: t, match: {files: ["**/*.tf"], forbidden_patterns: [bad]}}
 `
 
-// TestPlaces: files over links, outside of repositories, in workspace folders, and with --policy.
+// TestPlaces: files over links, outside of repositories, in directories of the workspace, and with --policy.
 func TestPlaces(t *testing.T) {
 	root := writeTree(t, []txtar.File{
 		{Name: "repo/.git/HEAD", Data: []byte("x")}, {Name: "repo/.policyscan/rules/boundaries.yml", Data: []byte(oneRule)},

@@ -37,7 +37,7 @@ type textRange struct {
 	End   position `json:"end"`
 }
 
-// A text is a document as the editor has it. Its bytes are never changed: a check may be reading them.
+// A text is the content of a document. Its bytes are never changed: a check may be reading them.
 type text struct {
 	bytes []byte
 	lines []int // the offset of each line; at least one

@@ -37,7 +37,7 @@ func uriOf(path string) string {
 	return (&url.URL{Scheme: "file", Host: host, Path: "/" + strings.TrimPrefix(path, "/")}).String()
 }
 
-// realPath returns a path without symlinks; for a file that does not exist, those of its directory are resolved.
+// realPath returns a path without symlinks; of a missing file, its directory's are resolved.
 func realPath(path string) string {
 	dir, name := filepath.Split(path)
 	if real, err := filepath.EvalSymlinks(path); err == nil {

@@ -19,7 +19,7 @@ import (
 // be a symlink, since the user named it.
 func LoadDir(dir string) (*Bundle, error) { return LoadUnsaved(dir, nil) }
 
-// LoadUnsaved is LoadDir with some files as an editor has them.
+// LoadUnsaved is LoadDir with the unsaved content of some files.
 func LoadUnsaved(dir string, unsaved Files) (*Bundle, error) {
 	rulesDir := filepath.Join(dir, "rules")
 	stat, err := os.Lstat(rulesDir)
