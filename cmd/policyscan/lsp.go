@@ -14,7 +14,6 @@ type editorCommand struct {
 
 type lspCmd struct {
 	Policy []string `placeholder:"DIR" sep:"none" help:"@lsp_policy"`
-	Stdio  bool     `hidden:"" help:"Ignored: some editors add it."`
 }
 
 // Run serves the editor on standard input and output until it exits.
