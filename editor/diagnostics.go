@@ -52,11 +52,6 @@ type location struct {
 	Range textRange `json:"range"`
 }
 
-func (p place) location() location {
-	at := position{Line: p.line}
-	return location{uriOf(p.path), textRange{at, at}}
-}
-
 // A findings collects the diagnostics of one text.
 type findings struct {
 	text     *text
@@ -112,11 +107,11 @@ func (r *repository) check(ctx context.Context, f *findings, path string) {
 	case r.run == nil && r.failed == nil, slices.Contains(r.dirs, bundleOf(path)): // validate checks it
 		return
 	case r.run == nil:
-		why, at := r.mistake()
-		d := f.addFirst(severityError, "", "not checked: the rules for this file cannot be loaded; "+why)
-		if at != nil {
-			d.Related = []related{{at.location(), "the mistake"}}
+		first, others, more := strings.Cut(r.failed.Error(), "\n")
+		if more {
+			first = fmt.Sprintf("%s (and %d more)", first, strings.Count(others, "\n")+1)
 		}
+		f.addFirst(severityError, "", "not checked: the rules for this file cannot be loaded; "+first)
 		return
 	case err != nil || r.run.Skip[rel] != "":
 		return
@@ -163,23 +158,13 @@ func (r *repository) addPlaces(f *findings, v *verdict.Verdict, found *verdict.V
 			after += ", until " + a.Until
 		}
 	}
-	add := func(d *diagnostic) {
-		if rule.DocsURL != "" {
-			d.Docs = &codeDescription{rule.DocsURL}
-		}
-		if at, known := r.rules[found.RuleID]; known {
-			d.Related = []related{{at.location(), "rule " + found.RuleID + ": " + found.Title}}
-		}
-	}
 	e := &found.Evidence
 	places := e.Places
 	if more := e.Occurrences - int64(len(places)); len(places) > 0 && more > 0 {
 		after += fmt.Sprintf("\n(%d more places are not shown)", more)
 	}
-	if len(places) == 0 && e.Kind != verdict.KindFile && e.Kind != verdict.KindMissing {
-		places = []verdict.Place{{
-			Offset: e.Offset, Line: e.Line, Column: e.Column, EndLine: e.EndLine, EndColumn: e.EndColumn,
-		}}
+	if len(places) == 0 { // of a path, or of something that is missing
+		places = []verdict.Place{{Line: e.Line}}
 	}
 	for i := range places {
 		p := &places[i]
@@ -195,14 +180,18 @@ func (r *repository) addPlaces(f *findings, v *verdict.Verdict, found *verdict.V
 			line, _ := f.text.line(int(p.EndLine - 1))
 			end = line + int(p.EndColumn-1)
 		}
-		if end <= start { // a missing key at the top of a document
-			add(f.addLine(severity, found.RuleID, text+after, int(p.Line), 0))
-			continue
+		d := &diagnostic{}
+		if end > start {
+			d = f.add(severity, found.RuleID, text+after, start, end)
+		} else { // a missing key at the top of a document
+			d = f.addLine(severity, found.RuleID, text+after, int(p.Line), 0)
 		}
-		add(f.add(severity, found.RuleID, text+after, start, end))
-	}
-	if len(places) == 0 {
-		add(f.addFirst(severity, found.RuleID, message+after))
+		if rule.DocsURL != "" {
+			d.Docs = &codeDescription{rule.DocsURL}
+		}
+		if at, known := r.rules[found.RuleID]; known {
+			d.Related = []related{{at, "rule " + found.RuleID + ": " + found.Title}}
+		}
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
@@ -21,16 +20,10 @@ import (
 type repository struct {
 	root   string // absolute, without symlinks
 	dirs   []string
-	digest [sha256.Size]byte // of the rule files
-	run    *run.Run          // for [run.Run.ForContent]; nil: there are no rules
-	failed error             // why; nil: there is no bundle
-	rules  map[string]place  // where each rule begins, by id
-}
-
-// A place is a 0-based line of a file on disk.
-type place struct {
-	path string
-	line int
+	digest [sha256.Size]byte   // of the rule files
+	run    *run.Run            // for [run.Run.ForContent]; nil: there are no rules
+	failed error               // why; nil: there is no bundle
+	rules  map[string]location // where each rule begins, by id
 }
 
 // repositories loads the rules of each root once, and again when their files have changed.
@@ -46,27 +39,23 @@ func (all *repositories) check(
 	ctx context.Context, f *findings, path string, folders []string,
 ) (r *repository, changed bool) {
 	defer f.addPanic()
-	r = &repository{}
 	if path == "" {
-		return r, false
+		return &repository{}, false
 	}
 	root, err := rootOf(filepath.Dir(path), folders)
-	if err != nil {
-		r.failed = err
-		r.check(ctx, f, path)
-		return r, false
-	}
 	dirs, digest := all.look(root)
 	known := all.byRoot[root]
-	r = known
+	if r = known; err != nil {
+		r = &repository{failed: err, digest: digest}
+	}
 	for tries := 0; (r == nil || r.digest != digest) && tries < 3; tries++ { // it may change while it is read
-		r = &repository{root: root, dirs: dirs, digest: digest, rules: map[string]place{}}
+		r = &repository{root: root, dirs: dirs, digest: digest, rules: map[string]location{}}
 		r.load(ctx, all)
 		all.byRoot[root] = r
 		dirs, digest = all.look(root)
 	}
 	r.check(ctx, f, path)
-	return r, known != nil && r != known
+	return r, known != nil && r.digest != known.digest
 }
 
 // rootOf returns the root of the git repository around a directory; outside of any, the nearest of the client's
@@ -130,7 +119,8 @@ func (r *repository) load(ctx context.Context, all *repositories) {
 	for _, source := range opened.Sources {
 		for _, rule := range source.Bundle.Rules {
 			if dir, err := filepath.Abs(source.Dir); err == nil && source.Dir != "" {
-				r.rules[rule.ID] = place{filepath.Join(realPath(dir), filepath.FromSlash(rule.File)), rule.Line - 1}
+				at := textRange{position{Line: rule.Line - 1}, position{Line: rule.Line - 1}}
+				r.rules[rule.ID] = location{uriOf(filepath.Join(realPath(dir), filepath.FromSlash(rule.File))), at}
 			}
 		}
 	}
@@ -166,21 +156,4 @@ func ruleTexts(dir string, unsaved rules.Files) map[string]*text {
 		}
 	}
 	return all
-}
-
-// mistake describes why there are no rules, in one line, and where the first mistake is.
-func (r *repository) mistake() (string, *place) {
-	list := run.Mistakes(r.failed)
-	if len(list) == 0 {
-		first, _, _ := strings.Cut(r.failed.Error(), "\n")
-		return first, nil
-	}
-	text := list[0].Error()
-	if n := len(list); n > 1 {
-		text = fmt.Sprintf("%s (and %d more)", text, n-1)
-	}
-	if list[0].File == "" || len(r.dirs) != 1 {
-		return text, nil
-	}
-	return text, &place{filepath.Join(r.dirs[0], filepath.FromSlash(list[0].File)), max(list[0].Line-1, 0)}
 }
