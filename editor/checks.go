@@ -1,7 +1,9 @@
 package editor
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -114,14 +116,16 @@ func (s *server) start(t *task, check func(ctx context.Context) (end func())) {
 
 func (s *server) checkDocument(d *openFile) {
 	f := &findings{text: d.text, encoding: s.encoding}
-	lost, path, folders := d.lost, d.path, slices.Clone(s.folders)
+	path, folders, err := d.path, slices.Clone(s.folders), error(nil)
+	if d.lost != "" {
+		err = fmt.Errorf("a message about this file could not be read (%s); open it again", d.lost)
+		path = ""
+	}
 	s.start(&d.task, func(ctx context.Context) func() {
-		if lost != "" {
-			f.addFirst(severityError, "", "not checked: a message about this file could not be read ("+lost+
-				"); open it again")
-			path = ""
+		r, changed, failed := s.repositories.check(ctx, f, path, folders)
+		if err = cmp.Or(err, failed); err != nil {
+			f.addLine(severityError, "", "not checked: "+err.Error(), 1, 0)
 		}
-		r, changed := s.repositories.check(ctx, f, path, folders)
 		return func() {
 			if d.found, d.stale = f.sorted(), true; changed {
 				s.touchAll()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -79,15 +80,10 @@ func (f *findings) addLine(severity int, code, message string, line, column int)
 	return f.add(severity, code, message, start, start+len(bytes.TrimRight(f.text.bytes[start:end], " \t")))
 }
 
-// addFirst adds a diagnostic on the first line.
-func (f *findings) addFirst(severity int, code, message string) *diagnostic {
-	return f.addLine(severity, code, message, 1, 0)
-}
-
-// addPanic turns a panic into a diagnostic.
-func (f *findings) addPanic() {
+// recovered turns a panic into an error.
+func recovered(err *error) {
 	if p := recover(); p != nil {
-		f.addFirst(severityError, code.Internal, fmt.Sprintf("not checked: %v; this is a bug, report it", p))
+		*err = fmt.Errorf("a bug in policyscan, please report it: %v", p)
 	}
 }
 
@@ -99,31 +95,27 @@ func (f *findings) sorted() []diagnostic {
 	return f.list
 }
 
-// check adds what a scan says of a text at a path, as if it were saved.
-func (r *repository) check(ctx context.Context, f *findings, path string) {
+// check adds what a scan says of a text at a path, as if it were saved. The error says why it is not checked.
+func (r *repository) check(ctx context.Context, f *findings, path string) error {
 	rel, err := filepath.Rel(r.root, path)
 	rel = filepath.ToSlash(rel)
 	switch {
 	case r.run == nil && r.failed == nil, slices.Contains(r.dirs, bundleOf(path)): // validate checks it
-		return
+		return nil
 	case r.run == nil:
 		first, others, more := strings.Cut(r.failed.Error(), "\n")
 		if more {
 			first = fmt.Sprintf("%s (and %d more)", first, strings.Count(others, "\n")+1)
 		}
-		f.addFirst(severityError, "", "not checked: the rules for this file cannot be loaded; "+first)
-		return
+		return errors.New("the rules for this file cannot be loaded; " + first)
 	case err != nil || r.run.Skip[rel] != "":
-		return
+		return err
 	case len(f.text.bytes) > maxText:
-		f.addFirst(severityError, code.Limit, fmt.Sprintf("not checked: this text is longer than %d MiB; "+
-			"save it, and run policyscan", maxText>>20))
-		return
+		return fmt.Errorf("this text is longer than %d MiB; save it, and run policyscan", maxText>>20)
 	}
 	one, err := r.run.ForContent(rel, f.text.bytes)
 	if err != nil {
-		f.addFirst(severityError, "", "not checked: "+err.Error())
-		return
+		return err
 	}
 	v := scanner.Scan(ctx, one, nil)
 	for i := range v.Violations {
@@ -137,6 +129,7 @@ func (r *repository) check(ctx context.Context, f *findings, path string) {
 			f.addLine(severityError, e.Code, e.Message, int(e.Line), int(e.Column))
 		}
 	}
+	return nil
 }
 
 // addPlaces adds a diagnostic for each place of a violation; a is nil if nothing allows it.
@@ -214,32 +207,11 @@ func validate(dir string, unsaved rules.Files, alone bool, e encoding) map[strin
 		}
 		f.addLine(severity, code, message, line, column)
 	}
-	b, err := rules.LoadUnsaved(dir, unsaved)
-	source, _ := run.FindRules(dir, dir) // it does not look into the directory
-	source.Bundle = b
-	together := run.RuleSources{source}
-	if err == nil && alone {
-		err = rules.Together(together.Bundles())
-	}
-	mistakes := run.Mistakes(err)
-	if err == nil {
-		notes := rules.Notes(b)
-		if alone {
-			notes = append(notes, together.AllowanceNotes()[0]...)
-		}
-		for _, n := range notes {
-			if unsaved[n.File] != nil {
-				add(severityInformation, n.Rule, n.File, n.Text, n.Line, n.Column)
-			}
-		}
-		var tested scanner.ExampleResults
-		tested, err = scanner.RunExamples(b, false)
-		mistakes = tested.Mistakes
-	}
-	for _, m := range mistakes {
+	err := addMistakes(dir, unsaved, alone, add)
+	for _, m := range run.Mistakes(err) {
 		add(severityError, cmp.Or(m.Code, m.Rule), m.File, m.What(), m.Line, m.Column)
 	}
-	if err != nil && len(mistakes) == 0 {
+	if err != nil && run.Mistakes(err) == nil {
 		add(severityError, "", "", err.Error(), 0, 0)
 	}
 	if st, err := os.Stat(filepath.Join(dir, "rules")); len(unsaved) == 0 && (err != nil || !st.IsDir()) {
@@ -249,4 +221,35 @@ func validate(dir string, unsaved rules.Files, alone bool, e encoding) map[strin
 		lists[path] = f.sorted()
 	}
 	return lists
+}
+
+// addMistakes adds the notes about a bundle, and returns its mistakes.
+func addMistakes(
+	dir string, unsaved rules.Files, alone bool, add func(severity int, code, file, message string, line, column int),
+) (err error) {
+	defer recovered(&err)
+	source, err := run.FindRules(dir, dir)
+	if err == nil {
+		source.Bundle, err = rules.LoadUnsaved(dir, unsaved)
+	}
+	if err != nil {
+		return err
+	}
+	notes, together := rules.Notes(source.Bundle), run.RuleSources{source}
+	if alone {
+		if err := rules.Together(together.Bundles()); err != nil {
+			return err
+		}
+		notes = append(notes, together.AllowanceNotes()[0]...)
+	}
+	for _, n := range notes {
+		if unsaved[n.File] != nil {
+			add(severityInformation, n.Rule, n.File, n.Text, n.Line, n.Column)
+		}
+	}
+	tested, err := scanner.RunExamples(source.Bundle, false)
+	if err == nil && len(tested.Mistakes) > 0 {
+		err = tested.Mistakes
+	}
+	return err
 }

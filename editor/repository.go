@@ -34,28 +34,29 @@ type repositories struct {
 }
 
 // check adds what a scan says of the text of a file. It returns the repository around the file, which is empty for a
-// path "", and whether its rules were loaded again.
+// path "", whether its rules were loaded again, and why the file is not checked.
 func (all *repositories) check(
 	ctx context.Context, f *findings, path string, folders []string,
-) (r *repository, changed bool) {
-	defer f.addPanic()
+) (r *repository, changed bool, err error) {
+	defer recovered(&err)
+	r = &repository{}
 	if path == "" {
-		return &repository{}, false
+		return r, false, nil
 	}
 	root, err := rootOf(filepath.Dir(path), folders)
+	if err != nil {
+		return r, false, err
+	}
 	dirs, digest := all.look(root)
 	known := all.byRoot[root]
-	if r = known; err != nil {
-		r = &repository{failed: err, digest: digest}
-	}
-	for tries := 0; (r == nil || r.digest != digest) && tries < 3; tries++ { // it may change while it is read
+	for tries := 0; tries < 3 && (all.byRoot[root] == nil || all.byRoot[root].digest != digest); tries++ {
 		r = &repository{root: root, dirs: dirs, digest: digest, rules: map[string]location{}}
 		r.load(ctx, all)
 		all.byRoot[root] = r
-		dirs, digest = all.look(root)
+		dirs, digest = all.look(root) // it may have changed while it was read
 	}
-	r.check(ctx, f, path)
-	return r, known != nil && r.digest != known.digest
+	r = all.byRoot[root]
+	return r, known != nil && r != known, r.check(ctx, f, path)
 }
 
 // rootOf returns the root of the git repository around a directory; outside of any, the nearest of the client's

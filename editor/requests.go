@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/policyscan/policyscan/rules/document"
 )
 
 // params are those of all messages that the server reads.
@@ -51,13 +53,9 @@ type capabilities struct {
 // errLater means that a request is answered later.
 var errLater = errors.New("later")
 
-// handle handles a request or a notification, and returns the answer. A panic is an error.
+// handle handles a request or a notification, and returns the answer.
 func (s *server) handle(m *message) (result any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = failure(internalError, "%s: %v", m.Method, p)
-		}
-	}()
+	defer recovered(&err)
 	var p params
 	if len(m.Params) > 0 {
 		if err := json.Unmarshal(m.Params, &p); err != nil {
@@ -176,7 +174,8 @@ func (s *server) aboutDocument(m *message, p *params) (any, error) {
 		return nil, failure(invalidParams, "%q is not open", p.TextDocument.URI)
 	}
 	f := &ruleFile{d.path, d.text, s.encoding, &outline{}}
-	if d.lost == "" && bundleOf(d.path) != "" {
+	isRuleFile := bundleOf(d.path) != "" && len(d.text.bytes) <= document.MaxFileBytes
+	if d.lost == "" && isRuleFile {
 		f.outline = readOutline(d.text.bytes)
 	}
 	switch m.Method {
@@ -201,7 +200,7 @@ func (s *server) aboutDocument(m *message, p *params) (any, error) {
 		}
 		return f.hover(p.Position), nil
 	case "textDocument/completion":
-		if bundleOf(d.path) != "" {
+		if d.lost == "" && isRuleFile {
 			return f.complete(p.Position), nil
 		}
 	case "textDocument/definition":
@@ -286,9 +285,8 @@ func (s *server) countFiles(m *message, f *ruleFile, n *node, folds bool) error 
 	s.requests[string(m.ID)] = cancel
 	o := s.repositories.options(root)
 	s.spawn(func() {
-		text := aboutGlob(ctx, n.text, folds, o)
+		text, err := aboutGlob(ctx, n.text, folds, o)
 		s.done <- func() {
-			var err error
 			if ctx.Err() != nil {
 				err = failure(requestCancelled, "cancelled")
 			}

@@ -85,22 +85,23 @@ func (f *ruleFile) globAt(p position) (n *node, folds bool) {
 }
 
 // aboutGlob says how many files of a tree a glob selects.
-func aboutGlob(ctx context.Context, pattern string, folds bool, o run.Options) string {
+func aboutGlob(ctx context.Context, pattern string, folds bool, o run.Options) (text string, err error) {
+	defer recovered(&err)
 	check := glob.Check
 	if folds {
 		check = glob.CheckFolded
 	}
 	if m := check(pattern); m != nil {
-		return m.Error()
+		return m.Error(), nil
 	}
 	opened, err := run.Open(ctx, o)
 	if err != nil {
-		return "the files are not counted: the rules cannot be loaded"
+		return "the files are not counted: the rules cannot be loaded", nil
 	}
 	defer opened.Close()
 	one := &rules.New([]rules.Rule{{Files: []string{pattern}, PathCase: folds}}, nil).Rules[0]
 	paths, wrong := scanner.Files(ctx, opened, func(f *tree.File) bool { return one.Selects(f.Path) })
-	text := fmt.Sprintf("matches %d files of the repository", len(paths))
+	text = fmt.Sprintf("matches %d files of the repository", len(paths))
 	if len(paths) == 1 {
 		text = "matches 1 file of the repository"
 	}
@@ -114,7 +115,7 @@ func aboutGlob(ctx context.Context, pattern string, folds bool, o run.Options) s
 	if len(paths) > shown {
 		text += "\n…"
 	}
-	return text
+	return text, nil
 }
 
 type completion struct {

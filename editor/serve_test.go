@@ -124,7 +124,9 @@ func TestSameAsScan(t *testing.T) {
 		if r.failed != nil {
 			return r.failed
 		}
-		r.check(context.Background(), f, path)
+		if err := r.check(context.Background(), f, path); err != nil {
+			return err
+		}
 		var got []string
 		for _, d := range f.sorted() {
 			got = append(got, fmt.Sprintf("%d %s", d.Range.Start.Line, d.Code))
