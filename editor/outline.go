@@ -145,7 +145,7 @@ func (o *outline) readFlow(b []byte, at, end int) {
 	}
 }
 
-// scalarAt returns the scalar at an offset of a line, and where it ends: at the offset without a scalar, as in a comment.
+// scalarAt returns the scalar at an offset of a line, and where it ends: there without one, as in a comment.
 func scalarAt(b []byte, at, end int, inFlow bool) (text string, next int) {
 	next = at
 	if at == end || b[at] == '#' {

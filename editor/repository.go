@@ -51,7 +51,7 @@ func (all *repositories) check(
 	known := all.byRoot[root]
 	for tries := 0; tries < 3 && (all.byRoot[root] == nil || all.byRoot[root].digest != digest); tries++ {
 		r = &repository{root: root, dirs: dirs, digest: digest, rules: map[string]location{}}
-		r.load(ctx, all)
+		r.load(all)
 		all.byRoot[root] = r
 		dirs, digest = all.look(root) // it may have changed while it was read
 	}
@@ -104,14 +104,14 @@ func (all *repositories) look(root string) (dirs []string, digest [sha256.Size]b
 }
 
 // load loads the rules as a scan of the root does.
-func (r *repository) load(ctx context.Context, all *repositories) {
+func (r *repository) load(all *repositories) {
 	_, err := rules.Discover(r.root)
 	var none *document.Error
 	if len(all.policies) == 1 && all.policies[0] == "" && errors.As(err, &none) && none.Code == document.CodeMissing {
 		r.failed = run.SparseBundle(r.root, err)
 		return
 	}
-	opened, err := run.Open(ctx, all.options(r.root))
+	opened, err := run.Open(context.Background(), all.options(r.root))
 	if r.failed = err; err != nil {
 		return
 	}

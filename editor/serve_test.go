@@ -120,7 +120,7 @@ func TestSameAsScan(t *testing.T) {
 		f := &findings{text: newText(content), encoding: utf16Units}
 		// The scan's tree is not the repository: the file is checked as one of that tree.
 		r := &repository{root: root, rules: map[string]location{}}
-		r.load(context.Background(), all)
+		r.load(all)
 		if r.failed != nil {
 			return r.failed
 		}
