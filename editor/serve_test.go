@@ -16,6 +16,7 @@ import (
 
 	"github.com/policyscan/policyscan/scanner"
 	"github.com/policyscan/policyscan/scanner/run"
+	"github.com/policyscan/policyscan/verdict"
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
@@ -160,7 +161,7 @@ func (c *session) openFile(t testing.TB, path, content string) string {
 
 const oneRule = `bundle: "0.2"
 rules:
-  - {id: R-1, title: t, match: {files: ["**/*.tf"], forbidden_patterns: [bad]}}
+  - {id: R-1, title: t, match: {files: ["**/*.tf", "/verdict.json"], forbidden_patterns: [bad]}}
 `
 
 // TestPlaces: files over links, outside of repositories, in directories of the workspace, and with --policy.
@@ -169,6 +170,7 @@ func TestPlaces(t *testing.T) {
 		{Name: "repo/.git/HEAD", Data: []byte("x")}, {Name: "repo/.policyscan/rules/boundaries.yml", Data: []byte(oneRule)},
 		{Name: "repo/dir/real.tf", Data: []byte("x")},
 		{Name: "plain/.policyscan/rules/boundaries.yml", Data: []byte(oneRule)}, {Name: "plain/sub/a.tf", Data: []byte("x")},
+		{Name: "plain/near/none.tf", Data: []byte("x")}, {Name: "repo/verdict.json", Data: []byte(verdict.DocumentHead)},
 	})
 	for _, link := range [][2]string{{"repo", "link"}, {"repo/dir/real.tf", "outside.tf"}} {
 		if err := os.Symlink(filepath.Join(root, link[0]), filepath.Join(root, link[1])); err != nil {
@@ -183,11 +185,13 @@ func TestPlaces(t *testing.T) {
 		{"repo/dir/new.tf", nil, true}, {"link/dir/new.tf", nil, true}, {"outside.tf", nil, true}, {"other/x.tf", nil, false},
 		{"plain/sub/a.tf", nil, true}, {"plain/x.txt", nil, false},
 		{"other.tf", []string{filepath.Join(root, "link/.policyscan")}, true}, {"repo/x.tf", []string{"builtin:docker"}, false},
-		{"repo/Dockerfile", []string{"/nowhere"}, true},
+		{"repo/Dockerfile", []string{"/nowhere"}, true}, {"repo/verdict.json", nil, false}, {"plain/near/a.tf", nil, false},
 	} {
 		c.policies = append(c.policies, make([]string, max(0, 1-len(c.policies)))...)
 		s := newSession(Options{Policies: c.policies})
-		s.write(t, strings.Replace(initialize, `{}`, fmt.Sprintf(`{}, "workspaceFolders":[{"uri":%q}]`, uriOf(filepath.Join(root, "plain"))), 1))
+		open := fmt.Sprintf(`{}, "workspaceFolders":[{"uri":%q},{"uri":%q}]`, uriOf(filepath.Join(root, "plain/near")),
+			uriOf(filepath.Join(root, "plain")))
+		s.write(t, strings.Replace(initialize, `{}`, open, 1))
 		said := s.openFile(t, filepath.Join(root, c.path), "bad\n")
 		if strings.Contains(said, `"severity":1`) != c.finds || !strings.Contains(said, "publishDiagnostics") {
 			t.Errorf("%s %q: %s", c.path, c.policies, said)
@@ -235,7 +239,7 @@ func TestCancel(t *testing.T) {
 	out.Reset()
 	jobs[0]()
 	(<-s.done)()
-	if s.next(); out.Len() > 0 || len(jobs) != 1 {
+	if s.next(); out.Len() > 0 || len(jobs) != 1 || s.documents[uri].stale {
 		t.Errorf("the old version was shown, or the new one not gathered: %s", out.String())
 	}
 	s.timer = nil

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the sessions again")
 // session is a message of the client (-->), its answers (<--), or one of
 //
 //	wait              the time in which changes are gathered has passed
-//	copy FROM TO      a file of the tree changes on disk; "-" as TO removes it
+//	copy FROM TO      a file of the tree changes on disk; "-" as TO removes it, or a directory
 //
 // @ stands for the URI of the tree.
 func TestSessions(t *testing.T) {
@@ -157,10 +157,14 @@ func runSession(t *testing.T, root, script string) string {
 		case "copy":
 			from, to, _ := strings.Cut(rest, " ")
 			from, to = filepath.Join(root, filepath.FromSlash(from)), filepath.Join(root, filepath.FromSlash(to))
+			if filepath.Base(to) == "-" {
+				if err := os.RemoveAll(from); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
 			text, err := os.ReadFile(from)
-			if err == nil && filepath.Base(to) == "-" {
-				err = os.Remove(from)
-			} else if err == nil {
+			if err == nil {
 				err = os.WriteFile(to, text, 0o666)
 			}
 			if err != nil {

@@ -169,3 +169,28 @@ func TestOutline(t *testing.T) {
 		}
 	}
 }
+
+// TestOutlineKeys: the keys of a text, each with those above it.
+func TestOutlineKeys(t *testing.T) {
+	for text, want := range map[string]string{
+		"a:\n  b: 1\nc: 2\n": "a|a b|c",
+		"rules:\n- id: x\n  match: {files: [a, {b: c}]}\n": "rules|rules id|rules match|rules match files|rules match files b",
+		"a: |\n  b: 1\n\n  c: 2\nd: >-\n  e: 1\n":          "a|d",
+		"- a: |\n    b: 1\n  c: 2\n":                       "a|c",
+		"a: \"x \\\" b: {c: 1}\"\nd: 'e: 1'\n":             "a|d",
+		"# a: 1\nb: 1 # c: 2\n\"d e\": 1\n":                "b|d e",
+		"a: {b: [\n  c,\n  {d: 1}],\n e: 2}\nf: 1\n":       "a|a b|a b d|a e|f",
+		"a: http://x:1/{y}\n":                              "a",
+	} {
+		o := readOutline([]byte(text))
+		var got []string
+		for i, n := range o.nodes {
+			if n.isKey {
+				got = append(got, o.path(i))
+			}
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%q: %q, not %q", text, got, want)
+		}
+	}
+}
