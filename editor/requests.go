@@ -57,7 +57,7 @@ var errLater = errors.New("later")
 func (s *server) handle(m *message) (result any, err error) {
 	defer recovered(&err)
 	var p params
-	if len(m.Params) > 0 {
+	if len(m.Params) > 0 && m.Method != "exit" && m.Method != "shutdown" { // which have none
 		if err := json.Unmarshal(m.Params, &p); err != nil {
 			if strings.HasPrefix(m.Method, "textDocument/did") {
 				s.loseAll(err.Error())

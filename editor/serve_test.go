@@ -58,6 +58,8 @@ func TestEnd(t *testing.T) {
 		{"lone line feeds", strings.ReplaceAll(frames(initialize, shutdown, exit), "\r\n", "\n"), false, `"id":2`},
 		{"another version", frames(strings.Replace(initialize, "2.0", "1.0", 1), initialize, shutdown, exit), false,
 			`\"jsonrpc\" is \"1.0\"`},
+		{"parameters that are not wanted", frames(initialize, strings.Replace(shutdown, "}", `,"params":[]}`, 1),
+			strings.Replace(exit, "}", `,"params":[1]}`, 1)), false, `"id":2,"result":null`},
 		{"no parameters", frames(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`, shutdown, exit), false, `"capabilities"`},
 	} {
 		var out bytes.Buffer

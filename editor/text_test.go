@@ -180,6 +180,7 @@ func TestOutlineKeys(t *testing.T) {
 		"a: \"x \\\" b: {c: 1}\"\nd: 'e: 1'\n":             "a|d",
 		"# a: 1\nb: 1 # c: 2\n\"d e\": 1\n":                "b|d e",
 		"a: {b: [\n  c,\n  {d: 1}],\n e: 2}\nf: 1\n":       "a|a b|a b d|a e|f",
+		"a: {b: \"x\\\", c: 1\"}\n":                        "a|a b",
 		"a: http://x:1/{y}\n":                              "a",
 	} {
 		o := readOutline([]byte(text))
@@ -192,5 +193,27 @@ func TestOutlineKeys(t *testing.T) {
 		if strings.Join(got, "|") != want {
 			t.Errorf("%q: %q, not %q", text, got, want)
 		}
+	}
+}
+
+// TestEveryKeyHasAText: each key of each rule file has a text for hover and completion.
+func TestEveryKeyHasAText(t *testing.T) {
+	keys := 0
+	for _, file := range []string{"boundaries.yml", "invariants.yml", "deprecated.yml", "allowances.yml", "other.yml"} {
+		o := readOutline([]byte("bundle: \"0.2\"\ntype: invariant\n"))
+		var walk func(path string)
+		walk = func(path string) {
+			s, parts := schemaAt(file, o, path)
+			for name, text := range s.keys(parts) {
+				if keys++; text == "" {
+					t.Errorf("%s: %s %s has no text", file, path, name)
+				}
+				walk(path + " " + name)
+			}
+		}
+		walk("")
+	}
+	if keys < 150 {
+		t.Errorf("only %d keys", keys)
 	}
 }
