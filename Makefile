@@ -39,7 +39,7 @@ lint: ## static checks: format, modules, vet, staticcheck, vulnerabilities, buil
 	.ci/lint
 
 golden: ## write all expected outputs again; read the difference before you commit it
-	$(GO) test ./cmd/policyscan ./docs ./rules ./rules/document ./rules/glob ./rules/keyitem ./rules/regex ./rules/starter ./agent/protocol ./verdict/report -update
+	$(GO) test ./cmd/policyscan ./docs ./editor ./rules ./rules/document ./rules/glob ./rules/keyitem ./rules/regex ./rules/starter ./agent/protocol ./verdict/report -update
 
 fmt: ## format the code
 	gofmt -w .
@@ -50,7 +50,7 @@ cover: ## what the tests run, cover.out; fails under 90%, or if a statement that
 	.ci/cover
 
 bench-go: ## the benchmarks of each package; BASE=FILE compares with the output of an earlier run
-	$(GO) test -bench . -run '^$$' -count 6 ./agent/... ./rules/... ./scanner/... ./verdict/... | tee bench.txt
+	$(GO) test -bench . -run '^$$' -count 6 ./agent/... ./editor ./rules/... ./scanner/... ./verdict/... | tee bench.txt
 	$(GO) run $(BENCHSTAT) $(BASE) bench.txt
 
 fuzz-targets: ## the names of all fuzz targets, PACKAGE:TARGET

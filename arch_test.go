@@ -58,10 +58,11 @@ agent/session: agent/call golang.org/x/sys/unix golang.org/x/sys/windows
 agent/settings: internal/disk rules/document github.com/go-json-experiment/json/jsontext
 agent/turn: agent/gate scanner scanner/check scanner/repo scanner/run verdict
 cmd/policyscan: agent/ask agent/call agent/callrules agent/dialect agent/dialect/sigmashake agent/doctor agent/gate
-    agent/hook agent/protocol agent/settings internal/disk rules rules/document scanner scanner/action scanner/allowance
-    scanner/check scanner/checkout scanner/fleet scanner/past scanner/policydiff scanner/push scanner/repo
-    scanner/reuse scanner/run scanner/setup scanner/tree verdict verdict/code verdict/output verdict/past
+    agent/hook agent/protocol agent/settings editor internal/disk rules rules/document scanner scanner/action
+    scanner/allowance scanner/check scanner/checkout scanner/fleet scanner/past scanner/policydiff scanner/push
+    scanner/repo scanner/reuse scanner/run scanner/setup scanner/tree verdict verdict/code verdict/output verdict/past
     verdict/report verdict/shard verdict/summary github.com/alecthomas/kong golang.org/x/term
+editor: rules rules/document rules/glob scanner scanner/repo scanner/run scanner/tree verdict verdict/code
 internal/cputime: golang.org/x/sys/unix
 internal/disk:
 internal/late:
@@ -276,11 +277,14 @@ func agentFiles() []string {
 	}
 }
 
-// TestWithoutAgent: without agent/ and its subcommands, the scanner still builds and gives the same verdict.
+// TestWithoutAgent: without agent/, editor/ and their subcommands, the scanner still builds and gives the same verdict.
 func TestWithoutAgent(t *testing.T) {
-	const door, seam = "cmd/policyscan", "cmd/policyscan/agent.go"
+	const door, seam, lsp = "cmd/policyscan", "cmd/policyscan/agent.go", "cmd/policyscan/lsp.go"
 	for _, s := range sources(t) {
 		for _, imported := range s.imports() {
+			if imported == "editor" && s.name != lsp {
+				t.Errorf("%s imports editor, which only %s does", s.name, lsp)
+			}
 			if strings.HasPrefix(imported, "agent/") && !inLab(s.room) && !strings.HasPrefix(s.room, "agent/") && s.name != seam &&
 				(s.room != door || !slices.Contains(agentFiles(), path.Base(s.name))) &&
 				(!s.test() || s.room != door && s.room != "docs") {
@@ -293,19 +297,20 @@ func TestWithoutAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := map[string]string{} // a file and its replacement; "": none
-	err = fs.WalkDir(os.DirFS("agent"), ".", func(name string, d fs.DirEntry, err error) error {
-		if path.Ext(name) == ".go" {
-			gone[filepath.Join(root, "agent", name)] = ""
+	for _, s := range sources(t) {
+		if strings.HasPrefix(s.room, "agent/") || s.room == "editor" {
+			gone[filepath.Join(root, filepath.FromSlash(s.name))] = ""
 		}
-		return err
-	})
-	if err != nil || len(gone) < 100 {
-		t.Fatalf("%d files of agent/: %v", len(gone), err)
+	}
+	if len(gone) < 100 {
+		t.Fatalf("only %d files of agent/ and editor/", len(gone))
 	}
 	for _, name := range agentFiles() {
 		gone[filepath.Join(root, door, name)] = ""
 	}
-	gone[filepath.Join(root, seam)] = filepath.Join(root, door, "testdata/noagent/agent.go")
+	for _, name := range []string{seam, lsp} {
+		gone[filepath.Join(root, name)] = filepath.Join(root, door, "testdata/noagent", path.Base(name))
+	}
 	text, err := json.Marshal(map[string]any{"Replace": gone})
 	if err != nil {
 		t.Fatal(err)
@@ -596,6 +601,7 @@ agent/session 385 9
 agent/settings 995 12
 agent/turn 183 9
 cmd/policyscan 5341 0 --levels, --calls auto, sparse checkouts, packs
+editor 2027 3 the language server: of 500 lines for rule files, half read YAML that is being typed
 internal/cputime 61 3
 internal/disk 265 15 the walk up from a directory, which six rooms had
 internal/late 14 1

@@ -34,7 +34,7 @@ var unclean []string
 
 // quoted are parts of lines in which a phrase is quoted from elsewhere.
 var quoted = []string{
-	"GitLab's folder", "workspaceFolder", "rustedFolder", // names of GitLab, editors and Gemini
+	"GitLab's folder", "workspaceFolder", "WorkspaceFolders", "rustedFolder", // names of GitLab, editors and Gemini
 	"#folder", "folder=terraform", // addresses in the HTML page
 	"is none that|", // a phrase of this list
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules/document"
@@ -16,7 +17,10 @@ import (
 // LoadDir reads the bundle in the directory dir, as Load does. It never blocks and follows no symlink below dir: it
 // refuses a rules directory or a rule file that is a symlink, a FIFO, a device or a directory instead. dir itself may
 // be a symlink, since the user named it.
-func LoadDir(dir string) (*Bundle, error) {
+func LoadDir(dir string) (*Bundle, error) { return LoadUnsaved(dir, nil) }
+
+// LoadUnsaved is LoadDir with the unsaved content of some files.
+func LoadUnsaved(dir string, unsaved Files) (*Bundle, error) {
 	rulesDir := filepath.Join(dir, "rules")
 	stat, err := os.Lstat(rulesDir)
 	switch {
@@ -27,8 +31,29 @@ func LoadDir(dir string) (*Bundle, error) {
 	case !stat.IsDir():
 		return nil, document.Errors{notDir("rules", stat, "put a directory with the rule files there")}
 	}
-	read := func(name string) ([]byte, error) { return readDisk(filepath.Join(dir, filepath.FromSlash(name))) }
-	return load(read, straysOf(os.DirFS(cmp.Or(dir, "."))))
+	read := func(name string) ([]byte, error) {
+		if _, is := unsaved[name]; is {
+			return unsaved.read(name)
+		}
+		return readDisk(filepath.Join(dir, filepath.FromSlash(name)))
+	}
+	listed := straysOf(os.DirFS(cmp.Or(dir, ".")))
+	for _, s := range unsaved.strays() {
+		if !slices.ContainsFunc(listed, func(known stray) bool { return known.name == s.name }) {
+			listed = append(listed, s)
+		}
+	}
+	return load(read, listed)
+}
+
+// InBundle reports whether a file belongs to a bundle with the rule directory dir: by its name, or because it would be
+// read as a 0.2 rule file.
+func InBundle(dir, name string) bool {
+	if filepath.Base(dir) != "rules" || IsRuleFile(name) || !MayBeRead("rules/"+name) {
+		return filepath.Base(dir) == "rules" && IsRuleFile(name)
+	}
+	_, err := os.Stat(filepath.Join(dir, filepath.Base(BoundariesFile)))
+	return err == nil
 }
 
 func notDir(name string, stat fs.FileInfo, fix string) *document.Error {

@@ -16,26 +16,27 @@ import (
 )
 
 type commands struct {
-	Scan        scanCmd     `cmd:"" default:"withargs" help:"Scan a tree (the default command)."`
-	Fleet       fleetCmd    `cmd:"" help:"Scan many repositories, each at a commit."`
-	History     historyCmd  `cmd:"" help:"Say which past changes the rules would have stopped."`
-	Report      reportCmd   `cmd:"" help:"Write reports of a verdict.json."`
-	Merge       mergeCmd    `cmd:"" help:"Make one verdict of the shard files of a scan."`
-	Verify      verifyCmd   `cmd:"" help:"Make the run of a verdict.json again, and compare."`
-	Validate    validateCmd `cmd:"" help:"Check a bundle, and show every mistake in it."`
-	Test        testCmd     `cmd:"" help:"Run the examples in a bundle's rules."`
-	evalCommand `embed:""`
-	List        listCmd       `cmd:"" help:"Print the rules of a bundle."`
-	Diff        diffCmd       `cmd:"" help:"Compare two bundles, and say which rules are weaker."`
-	Explain     explainCmd    `cmd:"" help:"Say what each rule asks of a file, and what a scan finds in it."`
-	Allow       allowCmd      `cmd:"" help:"Write, tighten and list the allowances of a bundle."`
-	Init        initCmd       `cmd:"" help:"Write a first bundle for this repository."`
-	Hook        hookCmd       `cmd:"" help:"Run as a coding agent's hook; install hooks for agents and git."`
-	Schema      schemaCmd     `cmd:"" help:"Print the JSON Schema of a document."`
-	Completion  completionCmd `cmd:"" help:"Print a completion script for a shell."`
-	Help        helpCmd       `cmd:"" help:"Show the help of a command."`
-	Version     versionCmd    `cmd:"" help:"Print the version."`
-	Action      actionCmd     `cmd:"" hidden:"" help:"Scan with the inputs of action.yml, in a GitHub workflow."`
+	Scan          scanCmd     `cmd:"" default:"withargs" help:"Scan a tree (the default command)."`
+	Fleet         fleetCmd    `cmd:"" help:"Scan many repositories, each at a commit."`
+	History       historyCmd  `cmd:"" help:"Say which past changes the rules would have stopped."`
+	Report        reportCmd   `cmd:"" help:"Write reports of a verdict.json."`
+	Merge         mergeCmd    `cmd:"" help:"Make one verdict of the shard files of a scan."`
+	Verify        verifyCmd   `cmd:"" help:"Make the run of a verdict.json again, and compare."`
+	Validate      validateCmd `cmd:"" help:"Check a bundle, and show every mistake in it."`
+	Test          testCmd     `cmd:"" help:"Run the examples in a bundle's rules."`
+	evalCommand   `embed:""`
+	List          listCmd    `cmd:"" help:"Print the rules of a bundle."`
+	Diff          diffCmd    `cmd:"" help:"Compare two bundles, and say which rules are weaker."`
+	Explain       explainCmd `cmd:"" help:"Say what each rule asks of a file, and what a scan finds in it."`
+	Allow         allowCmd   `cmd:"" help:"Write, tighten and list the allowances of a bundle."`
+	Init          initCmd    `cmd:"" help:"Write a first bundle for this repository."`
+	editorCommand `embed:""`
+	Hook          hookCmd       `cmd:"" help:"Run as a coding agent's hook; install hooks for agents and git."`
+	Schema        schemaCmd     `cmd:"" help:"Print the JSON Schema of a document."`
+	Completion    completionCmd `cmd:"" help:"Print a completion script for a shell."`
+	Help          helpCmd       `cmd:"" help:"Show the help of a command."`
+	Version       versionCmd    `cmd:"" help:"Print the version."`
+	Action        actionCmd     `cmd:"" hidden:"" help:"Scan with the inputs of action.yml, in a GitHub workflow."`
 
 	VersionFlag versionFlag `name:"version" help:"Print the version." env:"-"`
 }

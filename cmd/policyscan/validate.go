@@ -35,7 +35,7 @@ func (c *validateCmd) Run(std streams) error {
 		return c.alive(std)
 	}
 	if st, err := os.Stat(c.Dir); c.Dir != "" && err == nil && !st.IsDir() {
-		if dir, name := filepath.Split(filepath.Clean(c.Dir)); isOfBundle(dir, name) {
+		if dir, name := filepath.Split(filepath.Clean(c.Dir)); rules.InBundle(dir, name) {
 			return fmt.Errorf("%s is a rule file of a bundle; check the bundle: policyscan validate %s",
 				quoted(c.Dir), quoted(filepath.Dir(filepath.Clean(dir))))
 		}
@@ -48,16 +48,6 @@ func (c *validateCmd) Run(std streams) error {
 		_, failed = c.bundles(std, "")
 	}
 	return errors.Join(failed, c.validate(std))
-}
-
-// isOfBundle reports whether a file belongs to a bundle with the rule directory dir: by its name, or because it would
-// be read as a 0.2 rule file.
-func isOfBundle(dir, name string) bool {
-	if filepath.Base(dir) != "rules" || rules.IsRuleFile(name) || !rules.MayBeRead("rules/"+name) {
-		return filepath.Base(dir) == "rules" && rules.IsRuleFile(name)
-	}
-	_, err := os.Stat(filepath.Join(dir, filepath.Base(rules.BoundariesFile)))
-	return err == nil
 }
 
 // bundles checks the bundles, each by itself and then together. Without a name it checks the bundle of a root; "" is

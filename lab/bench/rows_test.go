@@ -161,7 +161,7 @@ func rows(w *world) []row {
 			w.full(w.scan, "W1", w.tiny), command{args: []string{"true"}}, target{time1, 10, 5}),
 		versus("`hook claude-code`: 200 rules of 5 patterns for every file, an edit of a file of 100 KB, the whole process", "",
 			w.hook("hook"), command{args: []string{"true"}}, target{time1, 10, 8}),
-	}, w.partRows()...)
+	}, append(w.partRows(), editorRows(w)...)...)
 }
 
 // hook judges the call of an agent.

@@ -182,6 +182,18 @@ func Open(ctx context.Context, o Options) (*Run, error) {
 	return r, nil
 }
 
+// ForContent returns a closed run for one content at a path, today, with the rules of this one. Many may be used at
+// once. That the path is a rule file's does not matter: ask [Run.Skip].
+func (r *Run) ForContent(path string, content []byte) (*Run, error) {
+	one := *r
+	var err error
+	if one.Day, one.Backdated, err = ParseDay(r.AsOf, r.Now); err == nil {
+		one.Tree, err = tree.Single(path, content)
+	}
+	one.Skip, one.MustCover, one.closeTree = nil, false, nil
+	return &one, err
+}
+
 // Close closes the tree.
 func (r *Run) Close() {
 	if r.closeTree != nil {
