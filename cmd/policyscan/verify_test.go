@@ -149,7 +149,8 @@ func checkEachLeaf(t *testing.T, what, text string, step int) {
 				t.Errorf("%s: with another %s: status %d: %s%s", what, line, status, out, said)
 			case len(one) >= len(text)-1 && status == exitViolation:
 				different++
-				if !strings.Contains(out, fmt.Sprintf("(line %d) is ", i+1)) {
+				// Whether each commit was checked is read from the verdict, and the counts then differ.
+				if !strings.Contains(out, fmt.Sprintf("(line %d) is ", i+1)) && !strings.Contains(line, "each_commit") {
 					t.Errorf("%s: with another %s: %s", what, line, out)
 				}
 			}
