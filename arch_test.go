@@ -88,8 +88,8 @@ scanner/keys/formats: scanner/keys github.com/go-json-experiment/json/jsontext g
     github.com/zclconf/go-cty/cty gopkg.in/yaml.v3
 scanner/match: rules/regex scanner/needle verdict verdict/linehash
 scanner/needle: golang.org/x/sys/cpu
-scanner/past: rules rules/document scanner scanner/check scanner/keys/formats scanner/match scanner/repo scanner/run
-    scanner/tree scanner/worktree verdict verdict/code verdict/past
+scanner/past: rules rules/document scanner scanner/check scanner/checkout scanner/keys/formats scanner/match
+    scanner/repo scanner/run scanner/tree scanner/worktree verdict verdict/code verdict/past
 scanner/repo: internal/disk github.com/go-git/go-git/v5/plumbing github.com/pjbgf/sha1cd golang.org/x/sys/unix
 scanner/reuse:
 scanner/run: internal/disk rules rules/document rules/glob rules/starter scanner/check scanner/checkout scanner/repo
@@ -602,13 +602,13 @@ scanner/action 311 6
 scanner/allowance 2358 73 with the editor of allowances.yml, which was 2045 lines
 scanner/baseline 962 11
 scanner/check 2474 67 containing, only: unparsable; why an item finds nothing
-scanner/checkout 1239 25 with attributes and recode, which were 1501 lines
+scanner/checkout 1250 26 with attributes and recode, which were 1501 lines; which files decide
 scanner/fleet 562 11 names below the directory that all share
 scanner/keys 1878 42 conditions, any, numbers, texts that are JSON; one walk for all forbidden items; why nothing is found
 scanner/keys/formats 4473 16 JSON in texts, Dockerfiles; YAML and HCL that programs read differently
 scanner/match 3521 37 the bytes of occurrences; regexes that are matched together
 scanner/needle 1063 13 the search calls nothing for a place: a function that is passed costs 5 % of a scan
-scanner/past 882 6 the filter of past changes, and what they introduced and removed again
+scanner/past 867 6 the filter of past changes, and what they introduced and removed again
 scanner/repo 5612 97 SHA-256, reftable, split index, its own commit-graph; commits in words, the order of packs
 scanner/reuse 133 8
 scanner/run 3722 65 a sparse checkout without its bundle; packs by name
