@@ -92,8 +92,8 @@ scanner/keys/formats: scanner/keys github.com/go-json-experiment/json/jsontext g
     github.com/zclconf/go-cty/cty gopkg.in/yaml.v3
 scanner/match: rules/regex scanner/needle verdict verdict/linehash
 scanner/needle: golang.org/x/sys/cpu
-scanner/past: rules rules/document scanner scanner/check scanner/keys/formats scanner/match scanner/repo scanner/run
-    scanner/tree scanner/worktree verdict verdict/code verdict/past
+scanner/past: rules rules/document scanner scanner/check scanner/checkout scanner/keys/formats scanner/match
+    scanner/repo scanner/run scanner/tree scanner/worktree verdict verdict/code verdict/past
 scanner/push: rules/document scanner scanner/repo scanner/run scanner/tree verdict verdict/code
 scanner/repo: internal/disk github.com/go-git/go-git/v5/plumbing github.com/pjbgf/sha1cd golang.org/x/sys/unix
 scanner/reuse:
@@ -616,7 +616,7 @@ scanner/action 313 6
 scanner/allowance 2358 73 with the editor of allowances.yml, which was 2045 lines
 scanner/baseline 1003 12
 scanner/check 2485 68 containing, only: unparsable; why an item finds nothing
-scanner/checkout 1239 25 with attributes and recode, which were 1501 lines
+scanner/checkout 1250 26 with attributes and recode, which were 1501 lines; which files decide
 scanner/fleet 562 11 names below the directory that all share
 scanner/history 233 8 what commits bring, though the head no longer has it
 scanner/keys 1878 42 conditions, any, numbers, texts that are JSON; one walk for all forbidden items; why nothing is found

@@ -71,3 +71,14 @@ func (c *EncodingChanges) Has(path string) bool {
 		return err != nil || baseErr != nil || !slices.Equal(before.Encodings, now.Encodings)
 	})
 }
+
+// Decides reports whether a file is an attributes file that could make git write files in another encoding, or could
+// be why that is unknown. A tree without one has no [Attributes], for any path.
+func Decides(r *repo.Repository, path string, leaf repo.Leaf) bool {
+	if _, name := cutLast(path); !isAttributesFile(name) || leaf == (repo.Leaf{}) {
+		return false
+	}
+	text, err := New(r, Snapshot{}).text(path, leaf.Hash)
+	return err != nil || bytes.Contains(text, []byte(encodingName)) || bytes.Contains(text, []byte(filterName)) ||
+		bytes.Contains(text, []byte(exportSubstName))
+}

@@ -1,15 +1,14 @@
 package past
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/check"
+	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/keys/formats"
 	"github.com/policyscan/policyscan/scanner/match"
 	"github.com/policyscan/policyscan/scanner/repo"
@@ -18,7 +17,7 @@ import (
 )
 
 // A filter passes changes by rules that hold on both sides of each. It is certain only of a change of regular files
-// that break no rule, in trees in which no .gitattributes names an encoding. All else could be refused: an edited
+// that break no rule, in trees in which no .gitattributes decides about encodings. All else could be refused: an edited
 // bundle, a link or a submodule; a removed file, if a link could have led to it; a missing required file; a forbidden
 // path; a violation, allowed or not; what cannot be read, parsed or decided.
 type filter struct {
@@ -51,7 +50,7 @@ type contentKey struct {
 type treeState struct {
 	repo   *repo.Repository
 	links  int
-	coding map[string]bool // the .gitattributes that may name an encoding
+	coding map[string]bool // the .gitattributes that may decide about encodings
 }
 
 func (t *treeState) apply(c repo.Change) {
@@ -61,23 +60,9 @@ func (t *treeState) apply(c repo.Change) {
 	if c.New.Mode == repo.Symlink {
 		t.links++
 	}
-	if !strings.EqualFold(path.Base(c.Path), ".gitattributes") {
-		return
-	}
-	if delete(t.coding, c.Path); c.New != (repo.Leaf{}) && t.namesEncoding(c.New) {
+	if delete(t.coding, c.Path); checkout.Decides(t.repo, c.Path, c.New) {
 		t.coding[c.Path] = true
 	}
-}
-
-// namesEncoding reports whether a .gitattributes may name an encoding.
-func (t *treeState) namesEncoding(l repo.Leaf) bool {
-	blob, err := t.repo.Blob(l.Hash)
-	if err != nil || !isFile(l) {
-		return true
-	}
-	defer blob.Close()
-	text, err := io.ReadAll(blob)
-	return err != nil || bytes.Contains(bytes.ToLower(text), []byte("encoding"))
 }
 
 func isFile(l repo.Leaf) bool { return l.Mode == repo.File || l.Mode == repo.Executable }

@@ -77,6 +77,9 @@ func ruleFiles(text string) map[string]string {
 	return files
 }
 
+const pointer = "version https://git-lfs.github.com/spec/v1\n" +
+	"oid sha256:0000000000000000000000000000000000000000000000000000000000000000\nsize 3\n"
+
 // A generator writes histories for git fast-import, each on another branch.
 type generator struct {
 	*rand.Rand
@@ -93,11 +96,12 @@ func (g *generator) path() string {
 func (g *generator) text(path string) string {
 	switch {
 	case strings.HasSuffix(path, ".gitattributes"):
-		return g.one("*.tf text\n", "*.tf working-tree-encoding=UTF-16\n", "x.tf working-tree-encoding=latin1\n", "")
+		return g.one("*.tf text\n", pointer, "* filter=x ident\n", "# $Id$\n* ident filter=lfs\n",
+			"*.tf working-tree-encoding=UTF-16\n", "x.tf working-tree-encoding=latin1\n", "")
 	case g.IntN(12) == 0:
 		return "open: [\n"
 	case g.IntN(12) == 0:
-		return g.one("", "version https://git-lfs.github.com/spec/v1\noid sha256:"+strings.Repeat("0", 64)+"\nsize 3\n",
+		return g.one("", pointer,
 			"a\x00l\x00p\x00h\x00a\x00\n\x00", "\x00GITCRYPT\x00alpha")
 	}
 	var b strings.Builder
