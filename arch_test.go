@@ -591,21 +591,21 @@ agent/dialect/evaluator 752 1 bundles as its server writes them, MCP servers
 agent/dialect/jsregexp 288 6 halves of characters, what to write for each refusal
 agent/dialect/native 388 1
 agent/dialect/sigmashake 1223 7 notes on rules that fire on every call
-agent/doctor 371 3
+agent/doctor 371 3 a hook that is proven to run
 agent/edit 1311 5
-agent/gate 2317 33 a call's files are found once for all gates
-agent/hook 758 9 an answer that cannot be written is in the log
-agent/protocol 636 15
+agent/gate 2321 35 a call's files are found once for all gates
+agent/hook 896 11 an answer that cannot be written is in the log; the end of a turn, and its installer
+agent/protocol 747 18 what agents send at the end of a turn, and are answered
 agent/record 325 5
-agent/session 385 9
-agent/settings 995 12
-agent/turn 183 9
-cmd/policyscan 5341 0 --levels, --calls auto, sparse checkouts, packs
-editor 2027 3 the language server: of 500 lines for rule files, half read YAML that is being typed
+agent/session 538 16 where a session began, and how often it was sent back
+agent/settings 1218 17 the settings that count, for the doctor
+agent/turn 183 9 what a session changed
+cmd/policyscan 5524 0 --levels, --calls auto, sparse checkouts, packs
+editor 2027 3 the language server
 internal/cputime 61 3
 internal/disk 265 15 the walk up from a directory, which six rooms had
 internal/late 14 1
-rules 4307 104 conditions, numbers, exceptions, containing
+rules 4332 106 conditions, numbers, exceptions, containing
 rules/document 1628 86 keys that are ignored, of claudecube
 rules/glob 1433 37
 rules/keyitem 829 46 conditions, order of numbers, quantities
@@ -626,11 +626,11 @@ scanner/needle 1063 13 the search calls nothing for a place: a function that is 
 scanner/past 882 6 the filter of past changes, and what they introduced and removed again
 scanner/policydiff 724 2 the effect of a rule's change, and a witness; with the comparison of rules from scanner/run
 scanner/push 425 3 git's pre-receive hook
-scanner/repo 5905 109 SHA-256, reftable, split index, its own commit-graph
+scanner/repo 6003 112 SHA-256, reftable, split index, its own commit-graph
 scanner/reuse 133 8
-scanner/run 3847 68 a sparse checkout without its bundle; packs by name
-scanner/setup 996 22 packs by what is there, and their updates, which overwrite nothing that changed meanwhile
-scanner/tree 2166 57 errors of repositories are named here; --uncommitted
+scanner/run 3867 69 a sparse checkout without its bundle; packs by name
+scanner/setup 1176 25 packs by what is there, and their updates, which overwrite nothing that changed meanwhile; rules where agents read them
+scanner/tree 2192 58 errors of repositories are named here; --uncommitted
 scanner/worktree 1123 47
 verdict 1140 88 patterns and conditions in words; why a place is one; Azure's commands
 verdict/code 60 36
