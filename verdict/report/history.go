@@ -38,6 +38,7 @@ type historyPage struct {
 	*past.History
 	Failures []verdict.Error // of the run, its repositories and its changes
 	Charts   []historyRule
+	Silent   string // two rules and more that neither refuse a change nor are broken at the tip
 }
 
 type historyRule struct {
@@ -56,8 +57,21 @@ type historyBar struct {
 func newHistoryPage(h *past.History) *historyPage {
 	p := &historyPage{History: h, Failures: h.Failures()}
 	months := monthsOf(h)
+	var silent []string
+	for _, r := range h.Rules {
+		if r.Refused == 0 && r.FilesAtTip == 0 {
+			silent = append(silent, r.ID)
+		}
+	}
+	if len(silent) > 1 {
+		p.Silent = fmt.Sprintf("%s would have stopped 0 of %s since %s, and 0 files break them today: %s",
+			count(len(silent), "rule"), count(h.Totals.Changes, "change"), h.Since, strings.Join(silent, ", "))
+	}
 	for i := range h.Rules {
 		r := historyRule{Rule: &h.Rules[i]}
+		if p.Silent != "" && r.Refused == 0 && r.FilesAtTip == 0 {
+			continue
+		}
 		r.Sentence = fmt.Sprintf("%s would have stopped %s of %s (%.1f %%) since %s; %s today", r.ID, number(r.Refused),
 			count(h.Totals.Changes, "change"), r.Share, h.Since,
 			count(r.FilesAtTip, "file")+verb(r.FilesAtTip, " breaks it", " break it"))
@@ -188,6 +202,10 @@ func WriteHistoryText(w io.Writer, h *past.History, o TextOptions) error {
 		}
 		t.line("")
 	}
+	if p.Silent != "" {
+		t.say("", "", verdict.Visible(p.Silent))
+		t.line("")
+	}
 	var refused [][]string
 	for i := range h.Refused {
 		c := &h.Refused[i]
@@ -222,6 +240,9 @@ func writeHistoryMarkdown(w io.Writer, h *past.History) error {
 	m.list("", "\n### Rules\n", len(p.Charts), markdownLimit/3, func(i int) string {
 		return "* " + words(p.Charts[i].Sentence, 400)
 	})
+	if p.Silent != "" {
+		m.line("\n" + words(p.Silent, 4000) + ".")
+	}
 	for _, r := range p.Charts {
 		if r.Refused == 0 {
 			continue

@@ -34,6 +34,7 @@ func pageHistory(s string) *past.History {
 			Examples: []past.Example{place, place, place, place}},
 		{ID: "ENC-1", Title: "A file", Refused: 1, FilesAtTip: 1, Examples: []past.Example{missing}},
 		{ID: "OLD-1", Title: "Nobody breaks it"},
+		{ID: "OLD-2" + s, Title: "Nor this"},
 	}
 	h.Repositories = []past.Repository{
 		{Name: "shop" + s, Branch: "HEAD" + s, Tip: hash, Since: h.Since, First: hash, Counts: past.Counts{Changes: 1200, Refused: 11}},
