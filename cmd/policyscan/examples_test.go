@@ -158,7 +158,7 @@ func filesOf(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestClaudePlugin: the plugin's hooks are those that would be installed, and its server is a command of this program.
+// TestClaudePlugin: the plugin's hooks are what would be installed, and its server is a command of this program.
 func TestClaudePlugin(t *testing.T) {
 	const dir = "../../examples/agent/claude-plugin/"
 	p := newProgram(t)
