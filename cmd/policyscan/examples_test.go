@@ -182,5 +182,5 @@ func TestClaudePlugin(t *testing.T) {
 		server.Command != "policyscan" || server.ExtensionToLanguage[".tf"] != "terraform" {
 		t.Errorf("the plugin is %+v, its servers %+v", manifest, servers)
 	}
-	p.run(append(server.Args, "--help")...).want(t, exitPass)
+	p.run(append([]string{"help"}, server.Args...)...).want(t, exitPass)
 }
