@@ -18,10 +18,7 @@ import (
 )
 
 // pictured is the last command of the README's session.
-const (
-	pictured = "policyscan --diff-base main"
-	picture  = "pictures/terminal.svg"
-)
+const pictured = "policyscan --diff-base main"
 
 // TestPicture: the README's picture is the terminal output of its last command. -update draws it again.
 func TestPicture(t *testing.T) {
@@ -60,7 +57,19 @@ func TestPicture(t *testing.T) {
 	if got := regexp.MustCompile(`, \d+\.\d\d s\n$`).ReplaceAll(printed, []byte("\n")); !bytes.Equal(got, plain.Bytes()) {
 		t.Fatalf("the program prints\n%s\nand the report of its verdict is\n%s", got, plain.Bytes())
 	}
-	drawn := drawing(t, "$ "+pictured+"\n"+coloured.String())
+	isDrawn(t, "pictures/terminal.svg", "$ "+pictured+"\n"+coloured.String())
+}
+
+// TestEditorPicture: the picture of an editor is what Neovim has shown. TestNeovimScreen of lab/conformance/runners,
+// with -update, writes that.
+func TestEditorPicture(t *testing.T) {
+	isDrawn(t, "pictures/editor.svg", read(t, "testdata/editor.txt"))
+}
+
+// isDrawn fails unless a picture shows a terminal's text.
+func isDrawn(t *testing.T, picture, text string) {
+	t.Helper()
+	drawn := drawing(t, text)
 	if *update {
 		if err := os.WriteFile(picture, []byte(drawn), 0o666); err != nil {
 			t.Fatal(err)
@@ -111,7 +120,7 @@ func drawing(t *testing.T, text string) string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d">
 <style>
 text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #d5d8de; white-space: pre }
-.s1 { font-weight: bold; fill: #fff } .s2 { fill-opacity: .6 }
+.s1 { font-weight: bold; fill: #fff } .s2 { fill-opacity: .6 } .s4 { text-decoration: underline }
 .s31 { font-weight: bold; fill: #ff7b72 } .s32 { font-weight: bold; fill: #7ee787 } .s34 { font-weight: bold; fill: #79c0ff }
 </style>
 <rect width="100%%" height="100%%" rx="8" fill="#16181d"/>

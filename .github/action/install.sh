@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Finds or makes the policyscan that the next step of action.yml runs, and names it in the
-# output "program". It reads INPUT_INSTALL, INPUT_VERSION and what GitHub's runner sets.
+# output "program", and in the output "rules" where the next checks out INPUT_POLICY_REPOSITORY, which is empty
+# without it. It reads INPUT_INSTALL, INPUT_VERSION, INPUT_POLICY_REF and what GitHub's runner sets.
 set -euo pipefail
 
 # Print nothing from an input before it is checked.
@@ -12,6 +13,8 @@ fail() {
 pattern='^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$'
 version=${INPUT_VERSION#v}
 [[ -z $version || $version =~ $pattern ]] || fail 'the input version is not a version, such as 1.2.3'
+[[ -z $INPUT_POLICY_REPOSITORY || $INPUT_POLICY_REF =~ ^[0-9a-f]{40}$ ]] ||
+  fail 'with policy-repository the input policy-ref must be the full hash of a commit, 40 lowercase digits: anything else could be moved; policyscan pin prints it'
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$(mktemp -d "$RUNNER_TEMP/policyscan.XXXXXX")
 exe=
@@ -77,3 +80,5 @@ path)
 esac
 
 printf 'program=%s\n' "$program" >>"$GITHUB_OUTPUT"
+# Nobody can guess this name, and have a file there.
+[[ -z $INPUT_POLICY_REPOSITORY ]] || printf 'rules=%s\n' "$(basename "$folder")" >>"$GITHUB_OUTPUT"

@@ -270,6 +270,30 @@ func TestActionSilent(t *testing.T) {
 	}
 }
 
+// TestActionPolicyRepository: the bundle that action.yml has checked out comes first, and policy-ref is not the scan's.
+func TestActionPolicyRepository(t *testing.T) {
+	t.Parallel()
+	g := newGit(t)
+	g.put("main.tf", "cidr = \"0.0.0.0/0\"\nsecret\n")
+	s := newStep(g, "push", `{}`, g.commit("all"))
+	const central = "temp/policyscan.x/rules/rules/boundaries.yml"
+	s.write(central, `bundle: "0.2"
+rules:
+  - {id: CENTRAL-1, title: None, match: {files: ["**"], forbidden_patterns: ["secret"]}}
+`)
+	s.env = append(s.env, "RULES=policyscan.x")
+	inputs := []string{"scope=full", "policy-repository=o/policy", "policy-ref=" + zeros}
+	s.want(s.act(append(inputs, "policy=")...), 1, "FAIL CENTRAL-1@main.tf")
+	s.want(s.act(inputs...), 1, "FAIL CENTRAL-1@main.tf NET-1@main.tf")
+	hash := strings.TrimSpace(s.run("pin", "temp/policyscan.x/rules", "--print", "sha256").out)
+	s.want(s.act(append(inputs, "policy-sha256="+hash+"\nany")...), 1, "FAIL CENTRAL-1@main.tf NET-1@main.tf")
+	s.want(s.act(append(inputs, "policy-sha256=any\n"+hash)...), 2, "UNDECIDED E_POLICY_PIN")
+	if err := os.Remove(s.path("../" + central)); err != nil {
+		t.Fatal(err)
+	}
+	s.want(s.act(inputs...), 2, "UNDECIDED E_POLICY_MISSING E_POLICY_MISSING")
+}
+
 // A step is one of a workflow that runs policyscan action, with the repository of a gitRepo
 // checked out and the files that GitHub's runner hands to a step.
 type step struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -99,6 +100,12 @@ func TestFault_135_ActionFile(t *testing.T) {
 				!regexp.MustCompile(regexp.QuoteMeta(uses)+` # v\d+\.\d+\.\d+\n`).MatchString(m.text) {
 				t.Errorf("%s is not pinned, with its version next to it", uses)
 			}
+			with, _ := s["with"].(map[string]any)
+			for _, value := range with {
+				if m := regexp.MustCompile(`\$\{\{ inputs\.([a-z-]+)`).FindStringSubmatch(fmt.Sprint(value)); m != nil {
+					handed = append(handed, m[1])
+				}
+			}
 			continue
 		}
 		if run := fmt.Sprint(s["run"]); strings.Contains(run, "${{") ||
@@ -121,13 +128,16 @@ func TestFault_135_ActionFile(t *testing.T) {
 	}
 	slices.Sort(inputs)
 	slices.Sort(handed)
-	if !slices.Equal(inputs, handed) {
+	if handed = slices.Compact(handed); !slices.Equal(inputs, handed) {
 		t.Errorf("action.yml has the inputs %q, and passes on %q", inputs, handed)
 	}
 	// Each is read: by the program, or by the script that installs it.
 	source := readFile(t, "../../scanner/action/runner.go") + readFile(t, "../../scanner/action/step.go") +
 		readFile(t, "../../.github/action/install.sh")
 	for _, name := range inputs {
+		if name == "policy-token" { // only the checkout has it
+			continue
+		}
 		if !strings.Contains(source, `"`+name+`"`) && !strings.Contains(source, "INPUT_"+strings.ToUpper(name)) {
 			t.Errorf("nothing reads the input %s", name)
 		}
@@ -136,6 +146,28 @@ func TestFault_135_ActionFile(t *testing.T) {
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(readFile(t, "../../go.mod"))
 	if version == nil || !strings.Contains(m.text, "go-version: '"+version[1]+".x'") {
 		t.Errorf("action.yml does not set up Go %v", version)
+	}
+}
+
+// TestActionPolicyRef: rules of another repository are only taken from the full hash of a commit; what else is given is
+// refused before anything is checked out, and is not printed.
+func TestActionPolicyRef(t *testing.T) {
+	needs(t, "bash")
+	for ref, good := range map[string]bool{
+		zeros: true, "": false, "main": false, "v1.2.3": false, zeros[:12]: false, zeros + "0": false,
+		strings.Repeat("A", 40): false, zeros + "\n::error::x": false, "refs/heads/" + zeros[:29]: false,
+	} {
+		temp := t.TempDir()
+		file := filepath.Join(temp, "outputs")
+		writeFile(t, file, "")
+		cmd := exec.Command("bash", "../../.github/action/install.sh")
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "RUNNER_TEMP=" + temp, "GITHUB_OUTPUT=" + file, "INPUT_INSTALL=none",
+			"INPUT_VERSION=", "INPUT_POLICY_REPOSITORY=o/policy", "INPUT_POLICY_REF=" + ref}
+		out, err := cmd.CombinedOutput()
+		refused := strings.HasPrefix(string(out), "::error title=policyscan::with policy-repository the input policy-ref must be")
+		if err == nil || refused == good || strings.Contains(string(out), "error::x") || readFile(t, file) != "" {
+			t.Errorf("policy-ref %q: %v\n%s", ref, err, out)
+		}
 	}
 }
 

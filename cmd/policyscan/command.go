@@ -27,6 +27,7 @@ type commands struct {
 	evalCommand   `embed:""`
 	List          listCmd    `cmd:"" help:"Print the rules of a bundle."`
 	Diff          diffCmd    `cmd:"" help:"Compare two bundles, and say which rules are weaker."`
+	Pin           pinCmd     `cmd:"" help:"Print the pin of a bundle: its hash, and the commit."`
 	Explain       explainCmd `cmd:"" help:"Say what each rule asks of a file, and what a scan finds in it."`
 	Allow         allowCmd   `cmd:"" help:"Write, tighten and list the allowances of a bundle."`
 	Init          initCmd    `cmd:"" help:"Write a first bundle for this repository."`

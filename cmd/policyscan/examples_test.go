@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -155,4 +156,31 @@ func filesOf(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// TestClaudePlugin: the plugin's hooks are what would be installed, and its server is a command of this program.
+func TestClaudePlugin(t *testing.T) {
+	const dir = "../../examples/agent/claude-plugin/"
+	p := newProgram(t)
+	_, want, _ := strings.Cut(p.run("hook", "install", "claude-code", "--print").want(t, exitPass).out, "\n")
+	if d := cmp.Diff(want, readFile(t, dir+"hooks/hooks.json")); d != "" {
+		t.Errorf("hook install (-) and the plugin (+) differ:\n%s", d)
+	}
+	var manifest struct{ Name, Description, License string }
+	var servers map[string]struct {
+		Command             string
+		Args                []string
+		ExtensionToLanguage map[string]string
+	}
+	for name, into := range map[string]any{".claude-plugin/plugin.json": &manifest, ".lsp.json": &servers} {
+		if err := json.Unmarshal([]byte(readFile(t, dir+name)), into); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	server := servers["policyscan"]
+	if manifest.Name != "policyscan" || manifest.Description == "" || manifest.License == "" || len(servers) != 1 ||
+		server.Command != "policyscan" || server.ExtensionToLanguage[".tf"] != "terraform" {
+		t.Errorf("the plugin is %+v, its servers %+v", manifest, servers)
+	}
+	p.run(append([]string{"help"}, server.Args...)...).want(t, exitPass)
 }

@@ -66,7 +66,12 @@ func (s *Step) args() (args []string, err error) {
 	wrong := func(format string, args ...any) { mistakes = append(mistakes, fmt.Errorf(format, args...)) }
 
 	args = []string{"scan", "--output=" + s.verdict}
-	for _, name := range []string{"policy", "policy-sha256", "policy-ref"} {
+	given := []string{"policy", "policy-sha256", "policy-ref"}
+	if s.input("policy-repository") != "" { // action.yml has checked it out at policy-ref
+		args = append(args, "--policy="+filepath.Join(s.Getenv("RUNNER_TEMP"), s.Getenv("RULES"), "rules"))
+		given = given[:2]
+	}
+	for _, name := range given {
 		if v := s.input(name); v != "" {
 			args = append(args, "--"+name+"="+v)
 		}

@@ -33,7 +33,7 @@ func ParsePins(values []string, bundles int) (Pins, error) {
 		case value == anyBundle:
 			pins = append(pins, "")
 		default:
-			return nil, fmt.Errorf("--policy-sha256 is %q; give the 64 hexadecimal digits that policyscan validate "+
+			return nil, fmt.Errorf("--policy-sha256 is %q; give the 64 hexadecimal digits that policyscan pin "+
 				"prints for the bundle, or %s, to leave one of several bundles unpinned", value, anyBundle)
 		}
 	}

@@ -60,6 +60,21 @@ runs:
       shell: bash
 `
 
+// checkout is actions/checkout in action.yml: of organisation/policy, which is the repository $POLICY.
+const checkout = `name: checkout
+description: a stand-in
+inputs: {repository: {}, ref: {}, token: {}, path: {}, persist-credentials: {}}
+runs:
+  using: composite
+  steps:
+    - run: test "$REPOSITORY" = organisation/policy && git clone -q "$POLICY" "$INTO" && git -C "$INTO" checkout -q "${REF:-HEAD}"
+      shell: bash
+      env:
+        REPOSITORY: ${{ inputs.repository }}
+        REF: ${{ inputs.ref }}
+        INTO: ${{ inputs.path }}
+`
+
 // A runner runs workflows over checkouts.
 type runner struct {
 	t      *testing.T
@@ -68,6 +83,7 @@ type runner struct {
 	action string // the directory of policyscan/policyscan@v0
 	bin    string // before the PATH of jobs
 	env    []string
+	more   []string // arguments of act
 }
 
 func newRunner(t *testing.T) *runner {
@@ -77,6 +93,7 @@ func newRunner(t *testing.T) *runner {
 	}
 	r := &runner{t: t, act: install.Go(t, act), dir: t.TempDir(), action: root(t), bin: filepath.Dir(install.Program())}
 	write(t, r.path("setup-go/action.yml"), setupGo)
+	write(t, r.path("checkout-action/action.yml"), checkout)
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("SKIPPED: bash is not installed")
@@ -179,14 +196,16 @@ func (r *runner) start(event, checkout, file string) finding {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	pin := regexp.MustCompile(`actions/setup-go@[0-9a-f]{40}`).FindString(read(r.t, filepath.Join(root(r.t), "action.yml")))
+	used := regexp.MustCompile(`actions/(setup-go|checkout)@[0-9a-f]{40}`).FindAllString(read(r.t, filepath.Join(root(r.t), "action.yml")), -1)
 	result := r.path("result.json")
 	if err := os.RemoveAll(result); err != nil {
 		r.t.Fatal(err)
 	}
 	cmd := exec.CommandContext(ctx, r.act, event, "--workflows", file, "--eventpath", r.path("event.json"),
 		"--platform", "ubuntu-latest=-self-hosted", "--container-daemon-socket", "-", "--pull=false", "--no-cache-server",
-		"--action-cache-path", r.path("cache"), "--local-repository", "policyscan/policyscan@v0="+r.action, "--local-repository", pin+"="+r.path("setup-go"))
+		"--action-cache-path", r.path("cache"), "--local-repository", "policyscan/policyscan@v0="+r.action,
+		"--local-repository", used[0]+"="+r.path("setup-go"), "--local-repository", used[1]+"="+r.path("checkout-action"))
+	cmd.Args = append(cmd.Args, r.more...)
 	cmd.Dir = checkout
 	path := strings.Join([]string{r.path("shell"), r.bin, os.Getenv("PATH")}, string(os.PathListSeparator))
 	cmd.Env = []string{"PATH=" + path, "HOME=" + r.path("home"), "XDG_CACHE_HOME=" + r.path("home")}
@@ -287,6 +306,93 @@ func TestActionInWorkflow(t *testing.T) {
 	r.want(r.run("pull_request", "merged", 2, words, hostile), undecided, "::error")
 	if found, err := filepath.Glob(r.path("*/*/*/pwned")); err != nil || len(found) > 0 {
 		t.Errorf("a shell ran an input: %q, %v", found, err)
+	}
+}
+
+// TestActionPolicyRepository: the rules of another repository, at a commit, and nothing of them is left in the
+// checkout, which is scanned in full.
+func TestActionPolicyRepository(t *testing.T) {
+	needConformance(t)
+	r := newRunner(t)
+	r.history("bad.tf", "10.0.0.0/8 secret\n")
+	if err := os.Rename(r.path("repo"), r.path("team")); err != nil {
+		t.Fatal(err)
+	}
+	r.gitIn(".", "init", "-q", "-b", "main", "repo")
+	r.commit("rules/invariants.yml", rulesOfNone)
+	commit := r.commit("rules/boundaries.yml", strings.NewReplacer("NET-1", "CENTRAL-1", "0.0.0.0/0", "secret", "**/*.tf", "**").Replace(rulesOfOne))
+	hash := strings.TrimSpace(must(t, r.path("repo"), filepath.Join(r.bin, "policyscan"), "pin", commit+":", "--print", "sha256"))
+	for from, to := range map[string]string{"repo": "policy", "team": "repo"} {
+		if err := os.Rename(r.path(from), r.path(to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.env = []string{"POLICY=" + r.path("policy")}
+	const inputs = "          install: path\n          scope: full\n          policy-repository: organisation/policy\n          policy-ref: "
+	r.want(r.run("push", "work", 0, nil, inputs+commit), map[string]string{"exit-code": "1", "violations": "1"}, "bad.tf:1:12", "CENTRAL-1")
+	r.want(r.run("push", "work", 0, nil, inputs+commit+"\n          policy-sha256: "+hash), map[string]string{"exit-code": "1", "violations": "1"})
+	r.want(r.run("push", "work", 0, nil, inputs+"main"), map[string]string{"exit-code": ""}, "must be the full hash of a commit")
+}
+
+// TestPinMoves: the manual's workflow says in a pull request that moves the pin what the new rules do.
+func TestPinMoves(t *testing.T) {
+	needConformance(t)
+	r := newRunner(t)
+	const org = "<organisation>"
+	r.gitIn(".", "init", "-q", "-b", "main", "repo")
+	r.commit("rules/invariants.yml", rulesOfNone)
+	before := r.commit("rules/boundaries.yml", rulesOfOne)
+	after := r.commit("rules/boundaries.yml", strings.ReplaceAll(rulesOfOne, "0.0.0.0/0", "::/0"))
+	if err := os.Rename(r.path("repo"), r.path("policy")); err != nil {
+		t.Fatal(err)
+	}
+	workflow := ""
+	for _, text := range pageBlocks(t, "ci.md", "on:") {
+		if strings.Contains(text, "gh pr comment") {
+			workflow = strings.ReplaceAll(text, org, "organisation")
+		}
+	}
+	workflow = strings.Replace(workflow, "      - uses: actions/checkout", "      - uses: actions/checkout@v0 #", 1)
+	write(t, r.path("w.yml"), workflow)
+	write(t, r.path("event.json"), `{"number": 7, "pull_request": {"head": {"repo": {"full_name": "example/infra"}}}}`)
+	write(t, r.path("shell/gh"), "#!/bin/sh\necho \"$*\"; cat \"$7\"\n")
+	if err := os.Chmod(r.path("shell/gh"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	r.env = []string{"POLICY=" + r.path("policy"), "GITHUB_REPOSITORY=example/infra"}
+	for _, pin := range []string{"policy-ref: ", "uses: organisation/policy@"} {
+		if err := os.RemoveAll(r.path("repo")); err != nil {
+			t.Fatal(err)
+		}
+		r.gitIn(".", "init", "-q", "-b", "main", "repo")
+		r.commit(".github/workflows/w.yml", pin+before+" # main\n")
+		r.commit(".github/workflows/w.yml", pin+after+" # main\n")
+		f := r.start("pull_request", r.path("repo"), r.path("w.yml"))
+		for _, text := range []string{"pr comment 7 --repo example/infra", "NET-1", "passes `main.tf`", "refuses `main.tf`", "policy-ref: " + after, "policy-sha256: "} {
+			if f.Outcome != "success" || !strings.Contains(f.log, text) {
+				t.Errorf("%s: a %s, and %q is not in the log\n%s", pin, f.Outcome, text, f.log)
+			}
+		}
+	}
+}
+
+// TestRulesAsAction: the manual's action.yml makes an action of a repository of rules.
+func TestRulesAsAction(t *testing.T) {
+	needConformance(t)
+	r := newRunner(t)
+	r.history("bad.tf", "secret\n")
+	action := strings.ReplaceAll(pageBlocks(t, "ci.md", "name: policy\n")[0], placeholder, "v0")
+	write(t, r.path("rules-action/action.yml"), strings.ReplaceAll(action, "      with:\n", "      with:\n        install: path\n        scope: full\n"))
+	write(t, r.path("rules-action/rules/boundaries.yml"), strings.NewReplacer("NET-1", "CENTRAL-1", "0.0.0.0/0", "secret").Replace(rulesOfOne))
+	write(t, r.path("rules-action/rules/invariants.yml"), rulesOfNone)
+	r.gitIn(".", "clone", "-q", "--branch", "work", "file://"+r.path("repo"), "checkout")
+	write(t, r.path("event.json"), "{}")
+	write(t, r.path("w.yml"), "on: push\njobs:\n  rules:\n    runs-on: ubuntu-latest\n    steps:\n"+
+		"      - uses: actions/checkout@v0\n      - uses: organisation/policy@v0\n")
+	r.more = []string{"--local-repository", "organisation/policy@v0=" + r.path("rules-action")}
+	f := r.start("push", r.path("checkout"), r.path("w.yml"))
+	if f.Outcome != "failure" || !strings.Contains(f.log, "bad.tf:1:1") || !strings.Contains(f.log, "CENTRAL-1") {
+		t.Errorf("a %s\n%s", f.Outcome, f.log)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -40,6 +41,7 @@ type agentCase struct {
 	program string
 	args    []string
 	env     []string
+	calls   []toolCall        // what the model asks for; without any, one of the shell
 	user    string            // where the settings of the project are copied to, below the home directory
 	files   map[string]string // below the home directory, SERVER for the model's address, WORK for the project
 }
@@ -87,10 +89,14 @@ trust_level = "trusted"
 	}
 }
 
+// A toolCall is one that the model asks Claude Code for.
+type toolCall struct{ name, input string }
+
 // A model is one that calls the agent's shell once, to make the file "ran", and then ends. It keeps what
 // it was told the call came to.
 type model struct {
 	mu     sync.Mutex
+	calls  []toolCall
 	result string // the request after the call, as JSON
 }
 
@@ -114,11 +120,14 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodPost:
 		return
 	case strings.HasSuffix(r.URL.Path, "/messages"):
-		name := "Bash"
-		if strings.Contains(string(body), `"name":"bash"`) {
-			name = "bash" // Copilot's
+		call, n := toolCall{"Bash", `{"command": "touch ran", "description": "x"}`}, strings.Count(string(body), `"tool_result"`)
+		if n < len(m.calls) {
+			call = m.calls[n]
 		}
-		events = anthropicEvents(name, called || !strings.Contains(string(body), `"name":"`+name+`"`))
+		if strings.Contains(string(body), `"name":"bash"`) {
+			call.name = "bash" // Copilot's
+		}
+		events = anthropicEvents(call, n >= max(1, len(m.calls)) || !strings.Contains(string(body), `"name":"`+call.name+`"`))
 	case strings.HasSuffix(r.URL.Path, "/responses"):
 		events = openAIEvents(called)
 	case strings.HasSuffix(r.URL.Path, ":streamGenerateContent"):
@@ -147,9 +156,9 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type object = map[string]any
 
-func anthropicEvents(name string, end bool) []any {
-	block, delta, reason := object{"type": "tool_use", "id": "toolu_1", "name": name, "input": object{}},
-		object{"type": "input_json_delta", "partial_json": `{"command": "touch ran", "description": "x"}`}, "tool_use"
+func anthropicEvents(call toolCall, end bool) []any {
+	block, delta, reason := object{"type": "tool_use", "id": "toolu_" + fmt.Sprintf("%x", call.input), "name": call.name, "input": object{}},
+		object{"type": "input_json_delta", "partial_json": call.input}, "tool_use"
 	if end {
 		block, delta, reason = object{"type": "text", "text": ""}, object{"type": "text_delta", "text": "ended"}, "end_turn"
 	}
@@ -276,11 +285,56 @@ func TestAgentTurns(t *testing.T) {
 	}
 }
 
+// TestClaudePlugin: the plugin of examples/agent is valid; with it Claude Code makes no call that would break a rule,
+// and without its hooks the model is told of the violation as a diagnostic.
+func TestClaudePlugin(t *testing.T) {
+	needAgents(t)
+	for hooks, told := range map[bool]string{true: "the edit would break the policy", false: "[NET-1] (policyscan)</new-diagnostics>"} {
+		b := newBox(t)
+		b.write("work/.policyscan/rules/boundaries.yml", rulesOfOne)
+		b.write("work/.policyscan/rules/invariants.yml", rulesOfNone)
+		b.write("work/main.tf", good)
+		b.must("work", "git", "init", "-q")
+		if err := os.CopyFS(b.path("plugin"), os.DirFS(filepath.Join(root(t), "examples/agent/claude-plugin"))); err != nil {
+			t.Fatal(err)
+		}
+		c := agentCases()[0]
+		bin := install.NPM(t, "@anthropic-ai/claude-code-linux-x64@2.1.332")
+		c.program = "@anthropic-ai/claude-code-linux-x64/claude"
+		out := b.must("work", filepath.Join(bin, c.program), "plugin", "validate", b.path("plugin"))
+		for _, part := range []string{"hooks: PreToolUse", "hooks: Stop", "hooks: SessionStart", `lspServers: policyscan policyscan ["lsp"]`} {
+			if !strings.Contains(out, part) {
+				t.Errorf("%q is not in\n%s", part, out)
+			}
+		}
+		if !hooks {
+			if err := os.RemoveAll(b.path("plugin/hooks")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.write("path/none", "")
+		if err := os.Link(install.Program(), b.path("path/policyscan")); err != nil {
+			t.Fatal(err)
+		}
+		file := strconv.Quote(b.path("work/main.tf"))
+		c.args = []string{"-p", "go", "--allowedTools", "Bash,Read,Write", "--plugin-dir", b.path("plugin")}
+		c.calls = []toolCall{
+			{"Read", `{"file_path": ` + file + `}`},
+			{"Write", `{"file_path": ` + file + `, "content": ` + strconv.Quote(bad) + `}`},
+			{"Bash", `{"command": "sleep 3", "description": "x"}`}, // until the server has answered
+			{"Bash", `{"command": "true", "description": "x"}`},
+		}
+		if _, last, out := b.ask(t, c, bin); !strings.Contains(last, told) || (b.read("work/main.tf") == good) != hooks {
+			t.Errorf("hooks: %v: the file is %q, and %q is not in\n%s\n%s", hooks, b.read("work/main.tf"), told, last, out)
+		}
+	}
+}
+
 // ask has an agent talk to the model, and returns whether the call was made, what the model was told of
 // it, and what the agent printed.
 func (b *box) ask(t *testing.T, c agentCase, bin string) (ran bool, told, out string) {
 	t.Helper()
-	m := &model{}
+	m := &model{calls: c.calls}
 	server := httptest.NewServer(m)
 	defer server.Close()
 	fill := strings.NewReplacer("SERVER", server.URL, "WORK", b.path("work"))

@@ -18,6 +18,7 @@ import (
 var (
 	conformance = flag.Bool("conformance", false, "run the tests that install and run the programs of others")
 	long        = flag.Bool("long", false, "every case")
+	update      = flag.Bool("update", false, "write what the manual shows")
 )
 
 func TestMain(m *testing.M) {

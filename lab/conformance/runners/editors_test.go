@@ -97,3 +97,34 @@ func TestNeovim(t *testing.T) {
 		`mistake ["E_POLICY_KEY"]`,
 		"status [0,0]")
 }
+
+// TestNeovimScreen: the picture of docs/editors.md is Neovim's screen after an edit of the example that violates a rule.
+// -update writes what it shows; then go test ./docs -update draws it.
+func TestNeovimScreen(t *testing.T) {
+	needConformance(t)
+	install.Debian(t, "nvim", "neovim")
+	b := newBox(t)
+	example := filepath.Join(root(t), "examples")
+	for from, to := range map[string]string{"policy/rules": "tree/.policyscan/rules", "infra-target/terraform": "tree/terraform"} {
+		if err := os.CopyFS(b.path(to), os.DirFS(filepath.Join(example, from))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.write("tree/.git/HEAD", "ref: refs/heads/main\n")
+	client, err := filepath.Abs("testdata/nvimscreen.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, ok := b.try("tree", "node", client, install.NPM(t, "--ignore-scripts", "neovim@5.4.0"), install.Program(),
+		"terraform/bastion.tf", "each.value", `"0.0.0.0/0"`)
+	if !ok {
+		t.Fatal(shown)
+	}
+	file := filepath.Join(root(t), "docs/testdata/editor.txt")
+	if *update {
+		write(t, file, shown)
+	}
+	if want := read(t, file); shown != want {
+		t.Errorf("%s has\n%s\nand Neovim shows\n%s", file, want, shown)
+	}
+}

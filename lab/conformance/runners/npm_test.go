@@ -146,6 +146,43 @@ func TestHusky(t *testing.T) {
 	hooksOf(t, w, filepath.Join(bin, "husky"))
 }
 
+// TestLintStaged runs both configurations of the manual, with names that a shell would divide.
+func TestLintStaged(t *testing.T) {
+	needConformance(t)
+	for name, first := range map[string]string{
+		"lint-staged.config.mjs": "// lint-staged.config.mjs",
+		"package.json":           "{\n  \"lint-staged\": {\"*\": \"policyscan scan --output none --files\"}",
+	} {
+		w, _, bin := newWork(t, "lint-staged@16.4.0")
+		w.put(name, manual(t, first))
+		w.put(".git/hooks/pre-commit", "#!/bin/sh\nexec "+filepath.Join(bin, "lint-staged")+"\n")
+		if err := os.Chmod(w.path("work/.git/hooks/pre-commit"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		w.put("a b/$ü.tf", good)
+		w.put("c.tf", good)
+		w.git("add", "-A")
+		w.passes("commit", "-m", "x")
+		w.put("a b/$ü.tf", bad)
+		w.put("c.tf", good+"#\n")
+		w.git("add", "-A")
+		w.put("c.tf", bad)
+		w.fails([]string{"a b/$ü.tf:1:9: ", net1, "FAIL: 1 place in 1 file"}, "commit", "-m", "x")
+		w.git("checkout", "-q", "HEAD", "--", "a b")
+		w.passes("commit", "-m", "x")
+		// A change of the rules, which is not judged by HEAD's with the names of files.
+		w.git("reset", "-q", "--hard")
+		w.put("c.tf", bad)
+		w.put(".policyscan/rules/boundaries.yml", strings.ReplaceAll(rulesOfOne, "0.0.0.0/0", "::/0"))
+		w.git("add", "-A")
+		if name == "package.json" {
+			w.passes("commit", "-m", "x")
+		} else {
+			w.fails([]string{"c.tf:1:9: "}, "commit", "-m", "x")
+		}
+	}
+}
+
 // TestGit runs the hooks of the manual that git itself runs.
 func TestGit(t *testing.T) {
 	needConformance(t)

@@ -39,6 +39,9 @@ func TestActionlint(t *testing.T) {
 		file := filepath.Join(dir, ".github/workflows/w.yml")
 		write(t, file, text)
 		must(t, dir, lint, "-no-color", file)
+		if !strings.Contains(text, "./action\n") {
+			continue
+		}
 		// It finds what is wrong.
 		write(t, file, strings.ReplaceAll(text, "./action\n", "./action\n        with: {polcy: x}\n"))
 		if out := failing(t, dir, lint, "-no-color", file); !strings.Contains(out, "polcy") && !strings.Contains(out, "duplicate") {
