@@ -219,6 +219,12 @@ func TestRules(t *testing.T) {
 	check("which breaks the first's rules", true, nil, "FAIL a.tf", line(none, bad, topic), line(none, ruled, main))
 	check("a tag alone", true, nil, "PASS", line(none, ruled, "refs/tags/v1"))
 	check("a deletion of nothing", true, nil, "FAIL "+code.Empty, line(none, none, topic))
+	g.git("", "update-ref", "refs/heads/old", ruled)
+	check("other branches, and no default branch", true, nil, "FAIL "+code.NoRules, line(none, loose, topic))
+	check("which a push makes", true, nil, "FAIL "+code.NoRules, line(none, loose, main))
+	check("or a tag", true, nil, "FAIL "+code.NoRules, line(none, loose, "refs/tags/x"))
+	check("by another policy", true, policy, "PASS", line(none, ruled, topic))
+	g.git("", "update-ref", "-d", "refs/heads/old")
 	g.git("", "update-ref", main, bare)
 	check("a default branch without a bundle", true, nil, "FAIL "+code.NoRules, line(none, bad, topic))
 	check("to which one comes", true, nil, "PASS", line(bare, ruled, main))
@@ -230,7 +236,17 @@ func TestRules(t *testing.T) {
 	check("and for itself", true, nil, "FAIL a.tf", line(ruled, loose, main))
 	check("and a tag", true, nil, "FAIL a.tf", line(none, loose, "refs/tags/x"))
 	check("not its bundle", false, policy, "FAIL a.tf", line(none, loose, topic))
-	check("deletions", true, nil, "PASS", line(ruled, none, main))
+	g.git("", "update-ref", "refs/heads/"+ruled, bare)
+	check("beside a branch that is named as its commit", true, nil, "PASS", line(none, bare, topic))
+	check("a deletion", true, nil, "PASS", line(bare, none, "refs/heads/"+ruled))
+	g.git("", "update-ref", "-d", "refs/heads/"+ruled)
+	check("of the default branch", true, nil, "FAIL "+code.NoRules, line(ruled, none, main))
+	check("whose bundle is not enforced", false, policy, "PASS", line(ruled, none, main))
+	g.git("", "symbolic-ref", "refs/heads/alias", main)
+	check("a symbolic ref", true, nil, "FAIL "+code.RevSyntax, line(ruled, bare, "refs/heads/alias"))
+	g.git("", "symbolic-ref", "HEAD", "refs/heads/alias")
+	check("which HEAD names", true, nil, "FAIL E_POLICY_MISSING", line(ruled, bare, main))
+	g.git("", "symbolic-ref", "HEAD", main)
 	g.git("", "update-ref", main, loose)
 	check("both", true, policy, "FAIL a.tf", line(none, ruledBad, topic))
 	g.git("", "update-ref", main, g.commitRules(6, "good", "[", ruled))
@@ -252,7 +268,10 @@ func TestTimeout(t *testing.T) {
 	one := g.commit(1, map[string]string{"a.tf": "good"})
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(&run.InterruptedError{Code: code.Timeout, Message: "it took too long"})
-	p := &Push{Lines: line(none, one, "refs/heads/main")}
+	// Its parent is not read either.
+	cut := g.git("tree "+g.git("", "rev-parse", one+"^{tree}")+"\nparent "+strings.Repeat("12", 20)+
+		"\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\n\n", "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
+	p := &Push{Lines: line(none, cut, "refs/heads/main")}
 	p.Options = run.Options{Policies: []string{g.policy}, Git: repo.Environment{GitDir: g.dir}, Getenv: os.Getenv}
 	if v := p.Check(ctx); summary(v) != "FAIL "+code.Timeout {
 		t.Error(summary(v), v.Errors)

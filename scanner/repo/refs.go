@@ -72,24 +72,33 @@ func ofWorkTree(name string) bool {
 // ref returns the object of a ref by its full name, such as HEAD or refs/heads/main. A symbolic ref is followed; one
 // to an unborn branch is errNoRef.
 func (r *Repository) ref(name string) (Hash, error) {
-	at := name
+	h, _, err := r.follow(name)
+	return h, err
+}
+
+// follow also returns the full name of the ref that a symbolic ref leads to, or else the name itself.
+func (r *Repository) follow(name string) (h Hash, at string, err error) {
+	at = name
 	for range maxRefs {
 		h, target, err := r.readRef(at)
 		if errors.Is(err, errNoRef) && at != name {
 			err = cmp.Or(r.refs.unfinished(), err)
 		}
 		if err != nil || target == "" {
-			return h, err
+			return h, at, err
 		}
 		at = target
 	}
-	return Hash{}, fmt.Errorf("the symbolic ref %s leads to itself, or through too many others", name)
+	return Hash{}, at, fmt.Errorf("the symbolic ref %s leads to itself, or through too many others", name)
 }
 
-// DefaultBranch returns the full name of HEAD's branch, which may be unborn; "" if HEAD is a commit.
-func (r *Repository) DefaultBranch() (string, error) {
-	_, target, err := r.readRef("HEAD")
-	return target, err
+// Target returns the full name of the ref that a symbolic ref leads to, or else the name itself. It may be unborn.
+func (r *Repository) Target(name string) (string, error) {
+	_, at, err := r.follow(name)
+	if errors.Is(err, errNoRef) {
+		err = nil
+	}
+	return at, err
 }
 
 // readRef returns a ref's hash, or the target of a symbolic ref. All refs are read here.

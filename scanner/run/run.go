@@ -12,6 +12,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -128,6 +129,7 @@ type Run struct {
 	bundleDirs []string // of the bundles in git's trees
 	loader     *bundleLoader
 	closeTree  func()                       // nil: nothing is open
+	stopped    func() error                 // why the context has ended
 	ruleSums   map[string][sha256.Size]byte // the rule files on disk that are skipped, by path
 }
 
@@ -158,9 +160,13 @@ func (o *Options) Scope() verdict.Scope {
 // that are known, for the report.
 func Open(ctx context.Context, o Options) (*Run, error) {
 	r := &Run{Options: o, Skip: map[string]string{}, ruleSums: map[string][sha256.Size]byte{}}
+	r.stopped = func() error { return context.Cause(ctx) }
 	err := r.parse()
 	if err == nil {
 		err = r.open(ctx)
+	}
+	if err != nil {
+		err = cmp.Or(r.stopped(), err)
 	}
 	for i := range r.Errors {
 		r.Errors[i].Message = inThisCI(r.Getenv, r.Errors[i].Message)
@@ -384,7 +390,7 @@ func (r *Run) openRepository() (err error) {
 			return err
 		}
 	}
-	r.Repo = found
+	r.Repo, found.Stopped = found, r.stopped
 	r.Place, err = placeOf(found)
 	return err
 }
