@@ -26,6 +26,7 @@ type gitDir struct {
 	*testing.T
 	dir    string
 	policy string // a bundle outside of it, which forbids BAD in *.tf
+	env    map[string]string
 }
 
 func newGitDir(t *testing.T) *gitDir {
@@ -36,7 +37,7 @@ func newGitDir(t *testing.T) *gitDir {
 	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"} {
 		t.Setenv(name, os.DevNull)
 	}
-	g := &gitDir{t, filepath.Join(t.TempDir(), "s.git"), filepath.Join(t.TempDir(), "policy")}
+	g := &gitDir{T: t, dir: filepath.Join(t.TempDir(), "s.git"), policy: filepath.Join(t.TempDir(), "policy")}
 	if err := os.MkdirAll(filepath.Join(g.policy, "rules"), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,8 @@ func (g *gitDir) commit(second int, files map[string]string, parents ...string) 
 func (g *gitDir) push(own bool, policies []string, lines ...string) *verdict.Verdict {
 	p := &Push{Lines: strings.Join(lines, ""), Own: own}
 	p.Options = run.Options{
-		Version: "test", Policies: policies, Git: repo.Environment{GitDir: g.dir}, Getenv: func(string) string { return "" },
+		Version: "test", Policies: policies, Git: repo.Environment{GitDir: g.dir},
+		Getenv: func(name string) string { return g.env[name] },
 	}
 	return p.Check(context.Background())
 }
@@ -186,6 +188,11 @@ func TestUndecided(t *testing.T) {
 	if got := summary(g.push(false, []string{g.policy}, line(one, two, "refs/heads/main"))); got != "PASS" {
 		t.Errorf("beside a tag of a blob: %s", got)
 	}
+	g.env = map[string]string{"GIT_NAMESPACE": "x"}
+	if got := summary(g.push(false, []string{g.policy}, line(one, two, "refs/heads/main"))); got != "FAIL "+code.RepoFormat {
+		t.Errorf("in a namespace: %s", got)
+	}
+	g.env = nil
 	if err := os.WriteFile(filepath.Join(g.dir, "refs/heads/broken"), []byte("x\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
