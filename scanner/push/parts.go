@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,19 +26,18 @@ type server struct {
 }
 
 func stateOf(r *repo.Repository) (*server, error) {
-	s := &server{repo: r, refs: map[string]repo.Hash{}}
-	all, err := r.Refs()
-	if err != nil {
+	s := &server{repo: r}
+	var err error
+	if s.refs, err = r.Refs(); err != nil {
 		return nil, err
 	}
-	for _, ref := range all {
-		s.refs[ref.Name] = ref.Hash
-		commit, err := r.Peel(ref.Hash)
+	for _, name := range slices.Sorted(maps.Keys(s.refs)) {
+		commit, err := r.Peel(s.refs[name])
 		var other *repo.KindError
 		if err == nil {
 			s.reached = append(s.reached, commit)
 		} else if !errors.As(err, &other) {
-			return nil, fmt.Errorf("the ref %s: %w", ref.Name, err)
+			return nil, fmt.Errorf("the ref %s: %w", name, err)
 		}
 	}
 	if s.defaultBranch, err = r.Target("HEAD"); err == nil {
@@ -180,9 +180,7 @@ func (s *server) compare(u update) (repo.Comparison, error) {
 	c, err := s.repo.Relate(base, tip)
 	switch {
 	case errors.Is(err, repo.ErrNoMergeBase):
-		var lacks []repo.Hash
-		lacks, err = s.repo.Between([]repo.Hash{base}, []repo.Hash{tip})
-		c.MergeBases, c.Behind = []repo.Hash{base}, len(lacks)
+		c.MergeBases, c.Behind, err = []repo.Hash{base}, repo.Unknown, nil
 	case err != nil:
 	case c.MergeBases[0] == tip && (isNew || base == tip): // it adds no commit
 		c = same(tip)

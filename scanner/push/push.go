@@ -121,7 +121,7 @@ func (p *Push) scan(ctx context.Context, s *server, part *part) *verdict.Verdict
 		return one.Undecided(err)
 	}
 	defer one.Close()
-	one.Commits, one.EveryState = part.commits, true
+	one.Commits = part.commits
 	return scanner.Scan(ctx, one, nil)
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -121,16 +120,10 @@ func (r *Repository) readRef(name string) (h Hash, target string, err error) {
 	return h, target, err
 }
 
-// A Ref is the full name of a ref, and its object.
-type Ref struct {
-	Name string
-	Hash Hash
-}
-
-// Refs returns all refs below refs/ in order of their names, as git for-each-ref does: those of all work trees, and
-// those of this one. Symbolic refs are followed, and those to unborn branches omitted. A ref that cannot be read is an
-// error.
-func (r *Repository) Refs() ([]Ref, error) {
+// Refs returns the objects of all refs below refs/ by their full names, as git for-each-ref does: those of all work
+// trees, and those of this one. Symbolic refs are followed, and those to unborn branches omitted. A ref that cannot be
+// read is an error.
+func (r *Repository) Refs() (map[string]Hash, error) {
 	found := map[string]Hash{}
 	linked := r.gitDir != r.commonDir
 	add := func(name string, own bool) error {
@@ -161,11 +154,7 @@ func (r *Repository) Refs() ([]Ref, error) {
 	if !r.refs.tables { // read last: git packs a ref before it removes its file
 		err = cmp.Or(err, r.packedRefs(found))
 	}
-	all := make([]Ref, 0, len(found))
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		all = append(all, Ref{name, found[name]})
-	}
-	return all, cmp.Or(err, r.refs.unfinished())
+	return found, cmp.Or(err, r.refs.unfinished())
 }
 
 func looseRefs(dir string, add func(name string) error) error {

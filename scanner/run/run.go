@@ -49,7 +49,7 @@ type Options struct {
 	// Uncommitted compares Base with the tracked files on disk, instead of a Head.
 	Uncommitted bool
 	// Related are the commits of a push to a server, which Base and Head only name for display. Without a base commit
-	// all files of the head are checked.
+	// all files of the head are checked; what its commits bring is checked also if both base and head have it.
 	Related   *repo.Comparison
 	PolicyRef string // the commit whose bundle alone checks a change; "": both sides
 	// RequireMerged makes it an error of the run if the head does not contain all commits of the Base.
@@ -100,8 +100,6 @@ type Run struct {
 	Listed  int // number of files, if it is known before the scan; else 0
 	// Commits are those of the change, in order, if each is checked.
 	Commits []repo.Hash
-	// EveryState also checks what the commits bring and the head has, but not as part of the change: a base has it.
-	EveryState bool
 	// BaselineAllowances are the bundles' allowances at each commit that a change starts from.
 	BaselineAllowances [][]rules.Allowance
 
