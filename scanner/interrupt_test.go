@@ -46,6 +46,18 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// TestInterruptedHistory: a search of the history ends with the context, before the scan begins.
+func TestInterruptedHistory(t *testing.T) {
+	r, commits := testHistory{{files: map[string]string{"a": "x"}}, {parents: []int{1}}}.write(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(&run.InterruptedError{Code: code.Timeout, Message: "the time is over"})
+	o := run.Options{Path: r.WorkTree, Base: commits[0].String(), Head: commits[1].String(), Getenv: os.Getenv}
+	about, err := run.Open(ctx, o)
+	if v := about.Undecided(err); err == nil || len(v.Errors) != 1 || v.Errors[0].Code != code.Timeout {
+		t.Errorf("%v, %v", err, v.Errors)
+	}
+}
+
 // A stuckContent's Read blocks until the test ends.
 type stuckContent struct {
 	tree.Content

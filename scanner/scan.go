@@ -137,7 +137,7 @@ func (s *scan) checkCommits(ctx context.Context) error {
 	err = history.States(ctx, s.run.Repo, s.run.Commits, func(state history.State) error {
 		leaf, _, err := snapshots.Now.Leaf(state.Path)
 		isChecked := leaf == state.Leaf
-		if err == nil && isChecked && s.run.EveryState {
+		if err == nil && isChecked && s.run.Related != nil {
 			isChecked, err = snapshots.IsChange(state.Path, leaf)
 		}
 		if err != nil || isChecked {

@@ -72,7 +72,7 @@ type Checker struct {
 	Allowed func(ctx context.Context, rule int, path string) (int64, error)
 }
 
-// A Report is what the states of some commits break. All lists are in the order of the states.
+// A Report is what states break. All lists are in the order of the states.
 type Report struct {
 	Covered    int // states that a rule covers
 	Findings   []Finding
@@ -101,7 +101,7 @@ func (s State) At() string { return verdict.Path(s.Path) + "@" + s.Commit.String
 func (c *Checker) Report(ctx context.Context, states []State) (*Report, error) {
 	of := *c.Check
 	of.Compares, of.FilterReport, of.Cache = false, nil, nil
-	results := make([]*result, len(states))
+	results := make([]*Report, len(states))
 	var next atomic.Int64
 	var done sync.WaitGroup
 	workers := c.Workers
@@ -121,33 +121,43 @@ func (c *Checker) Report(ctx context.Context, states []State) (*Report, error) {
 		})
 	}
 	done.Wait()
-	report := &Report{}
-	for i, r := range results {
+	all := &Report{}
+	for _, r := range results {
 		if r == nil {
 			continue
 		}
-		report.Covered++
-		report.add(states[i], r)
-		if err := c.addFindings(ctx, report, states[i], r); err != nil {
-			return nil, err
+		if c.Allowed != nil {
+			if err := c.allow(ctx, r); err != nil {
+				return nil, err
+			}
 		}
+		all.Covered++
+		all.Findings = append(all.Findings, r.Findings...)
+		all.Unparsed = append(all.Unparsed, r.Unparsed...)
+		all.NotScanned = append(all.NotScanned, r.NotScanned...)
+		all.Errors = append(all.Errors, r.Errors...)
 	}
-	return report, nil
+	return all, nil
 }
 
-// A result is what is kept of a state that a rule covers.
-type result struct {
-	findings []check.Finding
-	errors   []verdict.Error
-	reason   string // why it was not scanned
-	unparsed bool
-}
+// clean is the report of a state that breaks nothing, as most are.
+var clean = &Report{}
 
 // check checks a state; nil if no rule covers it.
-func (c *Checker) check(ctx context.Context, of *check.Checker, x *match.Examiner, s State) (kept *result) {
+func (c *Checker) check(ctx context.Context, of *check.Checker, x *match.Examiner, s State) (report *Report) {
+	report = &Report{}
+	omit := func(reason string) {
+		report.NotScanned = append(report.NotScanned, verdict.Omission{File: s.At(), Reason: reason})
+	}
+	fail := func(e verdict.Error) {
+		// The place is in the commit's file, and a reader would look for it in the head's.
+		e.Message, e.Line, e.Column, e.UTF16Column = "in commit "+repo.Short(s.Commit)+": "+e.Message, 0, 0, 0
+		report.Errors = append(report.Errors, e)
+	}
 	defer func() {
 		if p := recover(); p != nil {
-			kept = &result{reason: "internal", errors: []verdict.Error{tree.PanicError(s.Path, p)}}
+			omit("internal")
+			fail(tree.PanicError(s.Path, p))
 		}
 	}()
 	if of.Excludes(s.Path) {
@@ -168,66 +178,52 @@ func (c *Checker) check(ctx context.Context, of *check.Checker, x *match.Examine
 		r.Reached, r.Scanned = true, true
 	}
 	r.Settle(of.Bundle)
-	kept = &result{unparsed: r.TextAlone()}
-	for i := range r.Findings {
-		if of := r.Findings[i].Ref.Of; of == rules.ForbiddenPattern || of == rules.ForbiddenFile {
-			kept.findings = append(kept.findings, r.Findings[i])
+	check.SortFindings(r.Findings)
+	for _, f := range r.Findings {
+		if f.Ref.Of == rules.ForbiddenPattern || f.Ref.Of == rules.ForbiddenFile {
+			f.LabelNew()
+			report.Findings = append(report.Findings, Finding{s, f})
 		}
 	}
 	if r.Err != nil {
-		kept.errors = append(kept.errors, *r.Err)
+		fail(*r.Err)
 	}
+	unparsed := r.TextAlone()
 	for _, e := range r.KeyErrors() {
 		if e.Code == code.Parse {
-			kept.unparsed = true
+			unparsed = true
 		} else {
-			kept.errors = append(kept.errors, e)
+			fail(e)
 		}
+	}
+	if unparsed {
+		report.Unparsed = []string{s.At()}
 	}
 	switch {
 	case !r.Reached:
-		kept.reason = "not-reached" // the error is the cause of the end
-	case !r.Scanned && !(r.OnlyKeysFailed && len(kept.errors) == 0):
-		kept.reason = r.Reason
+		omit("not-reached") // the error is the cause of the end
+	case !r.Scanned && !(r.OnlyKeysFailed && len(report.Errors) == 0):
+		omit(r.Reason)
+	case !unparsed && len(report.Findings)+len(report.Errors) == 0:
+		return clean
 	}
-	return kept
+	return report
 }
 
-func (report *Report) add(s State, r *result) {
-	if r.unparsed {
-		report.Unparsed = append(report.Unparsed, s.At())
-	}
-	if r.reason != "" {
-		report.NotScanned = append(report.NotScanned, verdict.Omission{File: s.At(), Reason: r.reason})
-	}
-	for _, e := range r.errors {
-		// The place is in the commit's file, and a reader would look for it in the head's.
-		e.Message, e.Line, e.Column, e.UTF16Column = "in commit "+repo.Short(s.Commit)+": "+e.Message, 0, 0, 0
-		report.Errors = append(report.Errors, e)
-	}
-}
-
-// addFindings adds the findings in a state, without those of rules that have no more than allowed.
-func (c *Checker) addFindings(ctx context.Context, report *Report, s State, r *result) error {
+// allow removes the findings in a state of rules that have no more than allowed.
+func (c *Checker) allow(ctx context.Context, report *Report) error {
 	counts := map[int]int64{} // by rule
-	for i := range r.findings {
-		if c.Allowed != nil {
-			counts[r.findings[i].Rule] += r.findings[i].PlaceCount()
-		}
+	for i := range report.Findings {
+		counts[report.Findings[i].Found.Rule] += report.Findings[i].Found.PlaceCount()
 	}
 	for rule, n := range counts {
-		allowed, err := c.Allowed(ctx, rule, s.Path)
+		allowed, err := c.Allowed(ctx, rule, report.Findings[0].State.Path)
 		if err != nil {
 			return err
 		}
 		if n <= allowed {
-			r.findings = slices.DeleteFunc(r.findings, func(f check.Finding) bool { return f.Rule == rule })
+			report.Findings = slices.DeleteFunc(report.Findings, func(f Finding) bool { return f.Found.Rule == rule })
 		}
-	}
-	check.SortFindings(r.findings)
-	for _, f := range r.findings {
-		f.LabelNew()
-		report.Findings = append(report.Findings, Finding{s, f})
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ type server struct {
 	repo          *repo.Repository
 	refs          map[string]repo.Hash // their objects, by name
 	reached       []repo.Hash          // the commits of all refs
-	defaultBranch string               // its full name; "" if HEAD is a commit
+	defaultBranch string               // its full name, or HEAD
 	head          repo.Hash            // its commit; zero without one
 	order         []repo.Hash          // the commits that the push brings
 	places        map[repo.Hash]int    // of each in the order, until a part has it
@@ -25,22 +26,21 @@ type server struct {
 }
 
 func stateOf(r *repo.Repository) (*server, error) {
-	s := &server{repo: r, refs: map[string]repo.Hash{}}
-	all, err := r.Refs()
-	if err != nil {
+	s := &server{repo: r}
+	var err error
+	if s.refs, err = r.Refs(); err != nil {
 		return nil, err
 	}
-	for _, ref := range all {
-		s.refs[ref.Name] = ref.Hash
-		commit, err := r.Peel(ref.Hash)
+	for _, name := range slices.Sorted(maps.Keys(s.refs)) {
+		commit, err := r.Peel(s.refs[name])
 		var other *repo.KindError
 		if err == nil {
 			s.reached = append(s.reached, commit)
 		} else if !errors.As(err, &other) {
-			return nil, fmt.Errorf("the ref %s: %w", ref.Name, err)
+			return nil, fmt.Errorf("the ref %s: %w", name, err)
 		}
 	}
-	if s.defaultBranch, err = r.DefaultBranch(); err == nil {
+	if s.defaultBranch, err = r.Target("HEAD"); err == nil {
 		s.head, err = r.Commit("HEAD")
 	}
 	if errors.Is(err, repo.ErrUnborn) {
@@ -60,8 +60,8 @@ type part struct {
 
 // parts returns a part for each branch, and one for the commits that only other refs bring. There is at least one, so
 // that rules are enforced.
-func (s *server) parts(updates []update) (parts []part, err error) {
-	if err := s.findTips(updates); err != nil {
+func (s *server) parts(updates []update, own bool) (parts []part, err error) {
+	if err := s.findTips(updates, own); err != nil {
 		return nil, err
 	}
 	var tips, old []repo.Hash // of refs that are no branches; of all that were there before
@@ -75,7 +75,7 @@ func (s *server) parts(updates []update) (parts []part, err error) {
 		}
 		p := part{ref: u.ref, base: u.ref}
 		if u.old.IsZero() && !s.head.IsZero() {
-			p.base = cmp.Or(s.defaultBranch, "HEAD")
+			p.base = s.defaultBranch
 		}
 		if p.compared, err = s.compare(u); err == nil {
 			p.commits, err = s.take(u.tip)
@@ -99,19 +99,29 @@ func (s *server) parts(updates []update) (parts []part, err error) {
 	if s.before.IsZero() {
 		return nil, refused(code.Empty, "neither the push nor the repository has a commit; push one")
 	}
-	p := part{base: cmp.Or(s.defaultBranch, "HEAD"), commits: commits, compared: same(s.before)}
+	p := part{base: s.defaultBranch, commits: commits, compared: same(s.before)}
 	return append(parts, p), nil
 }
 
 // findTips finds the commits of the updates' new values, and all commits that the push brings.
-func (s *server) findTips(updates []update) (err error) {
+// The default branch is kept if its own bundle is enforced.
+func (s *server) findTips(updates []update, own bool) (err error) {
 	var tips []repo.Hash
 	for i := range updates {
 		u := &updates[i]
-		if s.refs[u.ref] != u.old {
+		target, err := s.repo.Target(u.ref)
+		switch {
+		case err != nil:
+			return err
+		case target != u.ref:
+			return refused(code.RevSyntax, "%s is a symbolic ref; push to %s, which it leads to", u.ref, target)
+		case s.refs[u.ref] != u.old:
 			return refused(code.Changed, "%s is no longer at %s; fetch, and push again", u.ref, u.old)
-		}
-		if u.new.IsZero() {
+		case !u.new.IsZero():
+		case own && u.ref == s.defaultBranch && !u.old.IsZero():
+			return refused(code.NoRules, "%s is the default branch, whose bundle checks each push; before it is "+
+				"deleted, set another one on the server (git symbolic-ref HEAD refs/heads/NAME)", u.ref)
+		default:
 			continue
 		}
 		var other *repo.KindError
@@ -170,9 +180,7 @@ func (s *server) compare(u update) (repo.Comparison, error) {
 	c, err := s.repo.Relate(base, tip)
 	switch {
 	case errors.Is(err, repo.ErrNoMergeBase):
-		var lacks []repo.Hash
-		lacks, err = s.repo.Between([]repo.Hash{base}, []repo.Hash{tip})
-		c.MergeBases, c.Behind = []repo.Hash{base}, len(lacks)
+		c.MergeBases, c.Behind, err = []repo.Hash{base}, repo.Unknown, nil
 	case err != nil:
 	case c.MergeBases[0] == tip && (isNew || base == tip): // it adds no commit
 		c = same(tip)

@@ -12,6 +12,7 @@
 package push
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,10 @@ func Scope() verdict.Scope { return (&run.Options{Base: "HEAD", EachCommit: true
 func (p *Push) Check(ctx context.Context) *verdict.Verdict {
 	var all []*verdict.Verdict
 	p.Options.Cache = &run.Cache{}
-	s, parts, err := p.parts()
+	s, parts, err := p.parts(ctx)
+	if err != nil {
+		err = cmp.Or(context.Cause(ctx), err)
+	}
 	for i := range parts {
 		if err == nil {
 			all = append(all, p.scan(ctx, s, &parts[i]))
@@ -54,7 +58,11 @@ func (p *Push) Check(ctx context.Context) *verdict.Verdict {
 	return together(all, parts)
 }
 
-func (p *Push) parts() (*server, []part, error) {
+func (p *Push) parts(ctx context.Context) (*server, []part, error) {
+	if name := p.Options.Getenv("GIT_NAMESPACE"); name != "" {
+		return nil, nil, refused(code.RepoFormat, "the push is into git's namespace %s, which the hook does not read; "+
+			"push to a repository of its own", name)
+	}
 	r, err := p.Options.Git.Open("")
 	if err == nil {
 		err = r.AddPushed()
@@ -63,6 +71,7 @@ func (p *Push) parts() (*server, []part, error) {
 		return nil, nil, tree.RepoError(err)
 	}
 	r.WorkTree = "" // a bundle in it does not count
+	r.Stopped = func() error { return context.Cause(ctx) }
 	updates, err := read(r, p.Lines)
 	if err != nil {
 		return nil, nil, err
@@ -70,7 +79,7 @@ func (p *Push) parts() (*server, []part, error) {
 	s, err := stateOf(r)
 	var parts []part
 	if err == nil {
-		parts, err = s.parts(updates)
+		parts, err = s.parts(updates, p.Own)
 	}
 	if err != nil {
 		err = tree.RepoError(err)
@@ -84,14 +93,17 @@ func (p *Push) scan(ctx context.Context, s *server, part *part) *verdict.Verdict
 	o.OpenedRepository, o.Related, o.EachCommit = s.repo, &part.compared, true
 	o.Base, o.Head = part.base, part.compared.Head.String()
 	one, err := (*run.Run)(nil), error(&document.Error{Code: document.CodeMissing})
-	if p.Own && (!s.head.IsZero() || len(o.Policies) == 0) {
+	if p.Own && (!s.head.IsZero() || len(o.Policies) == 0 && len(s.reached) == 0) {
 		with := o
 		with.Policies = append(slices.Clip(o.Policies), "")
 		if o.Pins != nil {
 			with.Pins = append(slices.Clip(o.Pins), "")
 		}
 		if part.ref != s.defaultBranch && part.compared.Head != s.before {
-			with.PolicyRef = s.before.String()
+			with.PolicyRef = "HEAD" // no ref can have the same name
+			if s.head.IsZero() {
+				with.PolicyRef = s.before.String()
+			}
 		}
 		one, err = run.Open(ctx, with)
 	}
@@ -101,14 +113,15 @@ func (p *Push) scan(ctx context.Context, s *server, part *part) *verdict.Verdict
 	case len(o.Policies) > 0:
 		one, err = run.Open(ctx, o)
 	default:
-		one, err = &run.Run{Options: o}, &verdict.Error{Code: code.NoRules, Message: "no rules check this push: the " +
-			"default branch has no bundle, and the hook has no --policy; push a bundle to the default branch first"}
+		one, err = &run.Run{Options: o}, refused(code.NoRules, "no rules check this push: the default branch %s has "+
+			"no bundle, or does not exist, and the hook has no --policy; push a bundle to it first, or set another "+
+			"default branch on the server (git symbolic-ref HEAD refs/heads/NAME)", s.defaultBranch)
 	}
 	if err != nil {
 		return one.Undecided(err)
 	}
 	defer one.Close()
-	one.Commits, one.EveryState = part.commits, true
+	one.Commits = part.commits
 	return scanner.Scan(ctx, one, nil)
 }
 

@@ -26,6 +26,7 @@ type gitDir struct {
 	*testing.T
 	dir    string
 	policy string // a bundle outside of it, which forbids BAD in *.tf
+	env    map[string]string
 }
 
 func newGitDir(t *testing.T) *gitDir {
@@ -36,7 +37,7 @@ func newGitDir(t *testing.T) *gitDir {
 	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"} {
 		t.Setenv(name, os.DevNull)
 	}
-	g := &gitDir{t, filepath.Join(t.TempDir(), "s.git"), filepath.Join(t.TempDir(), "policy")}
+	g := &gitDir{T: t, dir: filepath.Join(t.TempDir(), "s.git"), policy: filepath.Join(t.TempDir(), "policy")}
 	if err := os.MkdirAll(filepath.Join(g.policy, "rules"), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,8 @@ func (g *gitDir) commit(second int, files map[string]string, parents ...string) 
 func (g *gitDir) push(own bool, policies []string, lines ...string) *verdict.Verdict {
 	p := &Push{Lines: strings.Join(lines, ""), Own: own}
 	p.Options = run.Options{
-		Version: "test", Policies: policies, Git: repo.Environment{GitDir: g.dir}, Getenv: func(string) string { return "" },
+		Version: "test", Policies: policies, Git: repo.Environment{GitDir: g.dir},
+		Getenv: func(name string) string { return g.env[name] },
 	}
 	return p.Check(context.Background())
 }
@@ -186,6 +188,11 @@ func TestUndecided(t *testing.T) {
 	if got := summary(g.push(false, []string{g.policy}, line(one, two, "refs/heads/main"))); got != "PASS" {
 		t.Errorf("beside a tag of a blob: %s", got)
 	}
+	g.env = map[string]string{"GIT_NAMESPACE": "x"}
+	if got := summary(g.push(false, []string{g.policy}, line(one, two, "refs/heads/main"))); got != "FAIL "+code.RepoFormat {
+		t.Errorf("in a namespace: %s", got)
+	}
+	g.env = nil
 	if err := os.WriteFile(filepath.Join(g.dir, "refs/heads/broken"), []byte("x\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -219,6 +226,12 @@ func TestRules(t *testing.T) {
 	check("which breaks the first's rules", true, nil, "FAIL a.tf", line(none, bad, topic), line(none, ruled, main))
 	check("a tag alone", true, nil, "PASS", line(none, ruled, "refs/tags/v1"))
 	check("a deletion of nothing", true, nil, "FAIL "+code.Empty, line(none, none, topic))
+	g.git("", "update-ref", "refs/heads/old", ruled)
+	check("other branches, and no default branch", true, nil, "FAIL "+code.NoRules, line(none, loose, topic))
+	check("which a push makes", true, nil, "FAIL "+code.NoRules, line(none, loose, main))
+	check("or a tag", true, nil, "FAIL "+code.NoRules, line(none, loose, "refs/tags/x"))
+	check("by another policy", true, policy, "PASS", line(none, ruled, topic))
+	g.git("", "update-ref", "-d", "refs/heads/old")
 	g.git("", "update-ref", main, bare)
 	check("a default branch without a bundle", true, nil, "FAIL "+code.NoRules, line(none, bad, topic))
 	check("to which one comes", true, nil, "PASS", line(bare, ruled, main))
@@ -230,7 +243,17 @@ func TestRules(t *testing.T) {
 	check("and for itself", true, nil, "FAIL a.tf", line(ruled, loose, main))
 	check("and a tag", true, nil, "FAIL a.tf", line(none, loose, "refs/tags/x"))
 	check("not its bundle", false, policy, "FAIL a.tf", line(none, loose, topic))
-	check("deletions", true, nil, "PASS", line(ruled, none, main))
+	g.git("", "update-ref", "refs/heads/"+ruled, bare)
+	check("beside a branch that is named as its commit", true, nil, "PASS", line(none, bare, topic))
+	check("a deletion", true, nil, "PASS", line(bare, none, "refs/heads/"+ruled))
+	g.git("", "update-ref", "-d", "refs/heads/"+ruled)
+	check("of the default branch", true, nil, "FAIL "+code.NoRules, line(ruled, none, main))
+	check("whose bundle is not enforced", false, policy, "PASS", line(ruled, none, main))
+	g.git("", "symbolic-ref", "refs/heads/alias", main)
+	check("a symbolic ref", true, nil, "FAIL "+code.RevSyntax, line(ruled, bare, "refs/heads/alias"))
+	g.git("", "symbolic-ref", "HEAD", "refs/heads/alias")
+	check("which HEAD names", true, nil, "FAIL E_POLICY_MISSING", line(ruled, bare, main))
+	g.git("", "symbolic-ref", "HEAD", main)
 	g.git("", "update-ref", main, loose)
 	check("both", true, policy, "FAIL a.tf", line(none, ruledBad, topic))
 	g.git("", "update-ref", main, g.commitRules(6, "good", "[", ruled))
@@ -252,7 +275,10 @@ func TestTimeout(t *testing.T) {
 	one := g.commit(1, map[string]string{"a.tf": "good"})
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(&run.InterruptedError{Code: code.Timeout, Message: "it took too long"})
-	p := &Push{Lines: line(none, one, "refs/heads/main")}
+	// Its parent is not read either.
+	cut := g.git("tree "+g.git("", "rev-parse", one+"^{tree}")+"\nparent "+strings.Repeat("12", 20)+
+		"\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\n\n", "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
+	p := &Push{Lines: line(none, cut, "refs/heads/main")}
 	p.Options = run.Options{Policies: []string{g.policy}, Git: repo.Environment{GitDir: g.dir}, Getenv: os.Getenv}
 	if v := p.Check(ctx); summary(v) != "FAIL "+code.Timeout {
 		t.Error(summary(v), v.Errors)

@@ -24,29 +24,31 @@ func together(all []*verdict.Verdict, parts []part) *verdict.Verdict {
 		}
 		passed = passed && v.Verdict == verdict.Pass
 		sum.Partial, sum.AsOf = sum.Partial || v.Partial, max(sum.AsOf, v.AsOf)
-		sum.Policy = union(sum.Policy, v.Policy, func(a, b *verdict.Policy) bool {
-			is := a.From == b.From && a.Commit == b.Commit && a.SHA256 == b.SHA256
-			for i := 0; is && i < len(b.Excluded); i++ {
-				a.Excluded[i].Count += b.Excluded[i].Count
-			}
-			return is
-		})
-		sum.Rules = union(sum.Rules, v.Rules, func(a, b *verdict.Rule) bool {
-			is := a.ID == b.ID && a.From == b.From
-			if is {
-				a.Files += b.Files
-			}
-			return is
-		})
-		sum.Violations = union(sum.Violations, v.Violations, func(a, b *verdict.Violation) bool {
-			return a.RuleID == b.RuleID && a.Fingerprint == b.Fingerprint && a.Commit == b.Commit
-		})
-		sum.EndingAllowances = union(sum.EndingAllowances, v.EndingAllowances, equal)
-		sum.Errors = union(sum.Errors, v.Errors, equal)
+		sum.Policy, sum.Rules = append(sum.Policy, v.Policy...), append(sum.Rules, v.Rules...)
+		sum.Violations = append(sum.Violations, v.Violations...)
+		sum.EndingAllowances = append(sum.EndingAllowances, v.EndingAllowances...)
+		sum.Errors = append(sum.Errors, v.Errors...)
 		sum.PolicyChanges = append(sum.PolicyChanges, v.PolicyChanges...)
 		sum.AllowedViolations = append(sum.AllowedViolations, v.AllowedViolations...)
 		addCoverage(&sum.Coverage, &v.Coverage)
 	}
+	sum.Policy = unique(sum.Policy, func(p *verdict.Policy) any {
+		return [3]string{p.From, p.Commit, p.SHA256}
+	}, func(first, p *verdict.Policy) {
+		for i := range p.Excluded {
+			first.Excluded[i].Count += p.Excluded[i].Count
+		}
+	})
+	sum.Rules = unique(sum.Rules, func(r *verdict.Rule) any { return [2]string{r.ID, r.From} },
+		func(first, r *verdict.Rule) { first.Files += r.Files })
+	sum.Violations = unique(sum.Violations, func(v *verdict.Violation) any {
+		return [3]string{v.RuleID, v.Fingerprint, v.Commit}
+	}, nil)
+	sum.EndingAllowances = unique(sum.EndingAllowances, itself, nil)
+	sum.Errors = unique(sum.Errors, itself, nil)
+	sum.Coverage.LeftOut = unique(sum.Coverage.LeftOut, itself, nil)
+	sum.Coverage.NotScanned = unique(sum.Coverage.NotScanned, itself, nil)
+	sum.Coverage.Unparsed = unique(sum.Coverage.Unparsed, itself, nil)
 	slices.SortStableFunc(sum.Violations, func(a, b verdict.Violation) int { // those of tips first
 		return cmp.Compare(min(len(a.Commit), 1), min(len(b.Commit), 1))
 	})
@@ -56,21 +58,23 @@ func together(all []*verdict.Verdict, parts []part) *verdict.Verdict {
 	return sum
 }
 
-// union appends the items of b that no item of a has merged.
-func union[T any](a, b []T, merge func(a, b *T) bool) []T {
-	for i := range b {
-		k := 0
-		for k < len(a) && !merge(&a[k], &b[i]) {
-			k++
-		}
-		if k == len(a) {
-			a = append(a, b[i])
+// unique removes each item with the key of an earlier one, with which it is merged.
+func unique[T any](all []T, key func(*T) any, merge func(first, later *T)) []T {
+	kept, at := all[:0], map[any]int{}
+	for i := range all {
+		first, is := at[key(&all[i])]
+		switch {
+		case !is:
+			at[key(&all[i])] = len(kept)
+			kept = append(kept, all[i])
+		case merge != nil:
+			merge(&kept[first], &all[i])
 		}
 	}
-	return a
+	return kept
 }
 
-func equal[T comparable](a, b *T) bool { return *a == *b }
+func itself[T any](one *T) any { return *one }
 
 func addCoverage(sum, c *verdict.Coverage) {
 	for to, n := range map[*int]int{
@@ -80,7 +84,7 @@ func addCoverage(sum, c *verdict.Coverage) {
 		*to += n
 	}
 	sum.Bytes += c.Bytes
-	sum.LeftOut = union(sum.LeftOut, c.LeftOut, equal)
-	sum.NotScanned = union(sum.NotScanned, c.NotScanned, equal)
-	sum.Unparsed = union(sum.Unparsed, c.Unparsed, equal)
+	sum.LeftOut = append(sum.LeftOut, c.LeftOut...)
+	sum.NotScanned = append(sum.NotScanned, c.NotScanned...)
+	sum.Unparsed = append(sum.Unparsed, c.Unparsed...)
 }

@@ -55,6 +55,11 @@ func (e *ShallowError) Error() string {
 
 // commit reads a commit. A commit at the shallow boundary has all its parents, as they may be in the clone anyway.
 func (r *Repository) commit(h Hash) (*commit, error) {
+	if r.Stopped != nil {
+		if err := r.Stopped(); err != nil {
+			return nil, err
+		}
+	}
 	content, err := r.objects.read(h, plumbing.CommitObject)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,24 +71,33 @@ func ofWorkTree(name string) bool {
 // ref returns the object of a ref by its full name, such as HEAD or refs/heads/main. A symbolic ref is followed; one
 // to an unborn branch is errNoRef.
 func (r *Repository) ref(name string) (Hash, error) {
-	at := name
+	h, _, err := r.follow(name)
+	return h, err
+}
+
+// follow also returns the full name of the ref that a symbolic ref leads to, or else the name itself.
+func (r *Repository) follow(name string) (h Hash, at string, err error) {
+	at = name
 	for range maxRefs {
 		h, target, err := r.readRef(at)
 		if errors.Is(err, errNoRef) && at != name {
 			err = cmp.Or(r.refs.unfinished(), err)
 		}
 		if err != nil || target == "" {
-			return h, err
+			return h, at, err
 		}
 		at = target
 	}
-	return Hash{}, fmt.Errorf("the symbolic ref %s leads to itself, or through too many others", name)
+	return Hash{}, at, fmt.Errorf("the symbolic ref %s leads to itself, or through too many others", name)
 }
 
-// DefaultBranch returns the full name of HEAD's branch, which may be unborn; "" if HEAD is a commit.
-func (r *Repository) DefaultBranch() (string, error) {
-	_, target, err := r.readRef("HEAD")
-	return target, err
+// Target returns the full name of the ref that a symbolic ref leads to, or else the name itself. It may be unborn.
+func (r *Repository) Target(name string) (string, error) {
+	_, at, err := r.follow(name)
+	if errors.Is(err, errNoRef) {
+		err = nil
+	}
+	return at, err
 }
 
 // readRef returns a ref's hash, or the target of a symbolic ref. All refs are read here.
@@ -112,16 +120,10 @@ func (r *Repository) readRef(name string) (h Hash, target string, err error) {
 	return h, target, err
 }
 
-// A Ref is the full name of a ref, and its object.
-type Ref struct {
-	Name string
-	Hash Hash
-}
-
-// Refs returns all refs below refs/ in order of their names, as git for-each-ref does: those of all work trees, and
-// those of this one. Symbolic refs are followed, and those to unborn branches omitted. A ref that cannot be read is an
-// error.
-func (r *Repository) Refs() ([]Ref, error) {
+// Refs returns the objects of all refs below refs/ by their full names, as git for-each-ref does: those of all work
+// trees, and those of this one. Symbolic refs are followed, and those to unborn branches omitted. A ref that cannot be
+// read is an error.
+func (r *Repository) Refs() (map[string]Hash, error) {
 	found := map[string]Hash{}
 	linked := r.gitDir != r.commonDir
 	add := func(name string, own bool) error {
@@ -152,11 +154,7 @@ func (r *Repository) Refs() ([]Ref, error) {
 	if !r.refs.tables { // read last: git packs a ref before it removes its file
 		err = cmp.Or(err, r.packedRefs(found))
 	}
-	all := make([]Ref, 0, len(found))
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		all = append(all, Ref{name, found[name]})
-	}
-	return all, cmp.Or(err, r.refs.unfinished())
+	return found, cmp.Or(err, r.refs.unfinished())
 }
 
 func looseRefs(dir string, add func(name string) error) error {

@@ -39,6 +39,8 @@ type Repository struct {
 	// The config says that the work tree's files lack the executable bit, or that symlinks there are files with the
 	// target as content.
 	NoExecutables, NoSymlinks bool
+	// Stopped returns why no further commit is read: searches of the history can be long. May be nil.
+	Stopped func() error
 
 	gitDir    string // HEAD and the index of this work tree
 	commonDir string // refs and objects; differs from gitDir in a linked work tree

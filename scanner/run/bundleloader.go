@@ -92,6 +92,9 @@ type bundleLoader struct {
 	loaded map[string]*rules.Bundle
 }
 
+// maxLoaded is how many bundles are kept: each commit of a push can have another one, of megabytes.
+const maxLoaded = 64
+
 func newBundleLoader(r *repo.Repository) *bundleLoader {
 	return &bundleLoader{r, map[string]*rules.Bundle{}}
 }
@@ -287,6 +290,9 @@ func (b *bundleLoader) load(d *side, dir string) (RuleSource, error) {
 	bundle, err := rules.Load(files)
 	if err != nil {
 		return none, err
+	}
+	if len(b.loaded) == maxLoaded {
+		clear(b.loaded)
 	}
 	b.loaded[key] = bundle
 	return RuleSource{Bundle: bundle, Dir: dir, files: ruleFiles}, nil

@@ -97,7 +97,7 @@ func (r *Run) listCommits(c *comparison) {
 		ends = []repo.Hash{c.commits.Base}
 	}
 	var err error
-	if r.Commits, err = r.Repo.Between([]repo.Hash{c.commits.Head}, ends); err != nil {
+	if r.Commits, err = r.Repo.Between([]repo.Hash{c.commits.Head}, ends); err != nil && r.stopped() == nil {
 		r.Errors = append(r.Errors, Errors(tree.RepoError(fmt.Errorf("--each-commit: %w", err)))...)
 	}
 }

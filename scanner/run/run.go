@@ -12,6 +12,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -50,7 +51,7 @@ type Options struct {
 	// Untracked adds to Uncommitted the files that git neither tracks nor ignores.
 	Untracked bool
 	// Related are the commits of a push to a server, which Base and Head only name for display. Without a base commit
-	// all files of the head are checked.
+	// all files of the head are checked; what its commits bring is checked also if both base and head have it.
 	Related   *repo.Comparison
 	PolicyRef string // the commit whose bundle alone checks a change; "": both sides
 	// RequireMerged makes it an error of the run if the head does not contain all commits of the Base.
@@ -101,8 +102,6 @@ type Run struct {
 	Listed  int // number of files, if it is known before the scan; else 0
 	// Commits are those of the change, in order, if each is checked.
 	Commits []repo.Hash
-	// EveryState also checks what the commits bring and the head has, but not as part of the change: a base has it.
-	EveryState bool
 	// BaselineAllowances are the bundles' allowances at each commit that a change starts from.
 	BaselineAllowances [][]rules.Allowance
 
@@ -130,6 +129,7 @@ type Run struct {
 	bundleDirs []string // of the bundles in git's trees
 	loader     *bundleLoader
 	closeTree  func()                       // nil: nothing is open
+	stopped    func() error                 // why the context has ended
 	ruleSums   map[string][sha256.Size]byte // the rule files on disk that are skipped, by path
 }
 
@@ -160,9 +160,13 @@ func (o *Options) Scope() verdict.Scope {
 // that are known, for the report.
 func Open(ctx context.Context, o Options) (*Run, error) {
 	r := &Run{Options: o, Skip: map[string]string{}, ruleSums: map[string][sha256.Size]byte{}}
+	r.stopped = func() error { return context.Cause(ctx) }
 	err := r.parse()
 	if err == nil {
 		err = r.open(ctx)
+	}
+	if err != nil {
+		err = cmp.Or(r.stopped(), err)
 	}
 	for i := range r.Errors {
 		r.Errors[i].Message = inThisCI(r.Getenv, r.Errors[i].Message)
@@ -398,7 +402,7 @@ func (r *Run) openRepository() (err error) {
 			return err
 		}
 	}
-	r.Repo = found
+	r.Repo, found.Stopped = found, r.stopped
 	r.Place, err = placeOf(found)
 	return err
 }
