@@ -600,7 +600,7 @@ agent/record 325 5
 agent/session 538 16 where a session began, and how often it was sent back
 agent/settings 1218 17 the settings that count, for the doctor
 agent/turn 183 9 what a session changed
-cmd/policyscan 5524 0 --levels, --calls auto, sparse checkouts, packs
+cmd/policyscan 5558 0 --levels, --calls auto, sparse checkouts, packs
 editor 2027 3 the language server
 internal/cputime 61 3
 internal/disk 265 15 the walk up from a directory, which six rooms had
@@ -612,7 +612,7 @@ rules/keyitem 829 46 conditions, order of numbers, quantities
 rules/regex 2257 28 the automaton of many regexes
 rules/starter 180 7 packs, ten of them
 scanner 2451 36 why an item finds nothing; explain of a rule
-scanner/action 313 6
+scanner/action 318 6
 scanner/allowance 2358 73 with the editor of allowances.yml, which was 2045 lines
 scanner/baseline 1003 12
 scanner/check 2485 68 containing, only: unparsable; why an item finds nothing
@@ -625,10 +625,10 @@ scanner/match 3521 37 the bytes of occurrences; regexes that are matched togethe
 scanner/needle 1063 13 the search calls nothing for a place: a function that is passed costs 5 % of a scan
 scanner/past 882 6 the filter of past changes, and what they introduced and removed again
 scanner/policydiff 724 2 the effect of a rule's change, and a witness; with the comparison of rules from scanner/run
-scanner/push 425 3 git's pre-receive hook
-scanner/repo 6003 112 SHA-256, reftable, split index, its own commit-graph
+scanner/push 450 3 git's pre-receive hook
+scanner/repo 6008 111 SHA-256, reftable, split index, its own commit-graph
 scanner/reuse 133 8
-scanner/run 3867 69 a sparse checkout without its bundle; packs by name
+scanner/run 3877 69 a sparse checkout without its bundle; packs by name
 scanner/setup 1176 25 packs by what is there, and their updates, which overwrite nothing that changed meanwhile; rules where agents read them
 scanner/tree 2192 58 errors of repositories are named here; --uncommitted
 scanner/worktree 1123 47
@@ -637,7 +637,7 @@ verdict/code 60 36
 verdict/linehash 334 11
 verdict/output 1162 34 a report names the field of its format; reports of a document without a file
 verdict/past 181 19
-verdict/report 5284 21 places, by file, in natural order; the page and Markdown by file; history
+verdict/report 5305 21 places, by file, in natural order; the page and Markdown by file; history
 verdict/shard 424 29
 verdict/summary 589 32
 `
