@@ -34,6 +34,8 @@ type colorFlag struct {
 type reportCmd struct {
 	File string `arg:"" help:"The verdict: a verdict.json, or - for standard input."`
 	reportFlag
+	GroupBy string `enum:"rule,owner,folder" default:"rule" placeholder:"WHAT" help:"@report_group_by"`
+	Owner   string `placeholder:"NAME" help:"@report_owner"`
 }
 
 // Run reads the verdict and writes each report.
@@ -45,6 +47,16 @@ func (c *reportCmd) Run(std streams) error {
 	reports, err := output.Reports(c.Report, tracks)
 	if err != nil {
 		return err
+	}
+	if c.GroupBy != "rule" || c.Owner != "" {
+		for i := range reports {
+			name, ok := reports[i].Format.Name, false
+			reports[i].Format, ok = reports[i].Format.Arranged(report.Arrangement{By: c.GroupBy, Owner: c.Owner})
+			if !ok {
+				return fmt.Errorf("--group-by and --owner are for text, markdown and html, and programs need every "+
+					"violation; write %s in a call without them", name)
+			}
+		}
 	}
 	read := func() (*verdict.Verdict, error) {
 		v, err := decodeVerdict(c.File, std.in)

@@ -14,6 +14,7 @@
 //	dir                  also everything beneath         a file of that name
 //	dir/**               everything beneath              the files in it
 //	!, [a-z], \#         skipped                         exclusion, class, a name with #
+//	[^a-z], [!a-z]       skipped                         skipped: no glob says it
 //	[Name][2] @default   skipped                         a section
 //
 // In GitLab's syntax each section is judged by itself, and so are the lines before the first. A file has the owners of
@@ -212,7 +213,7 @@ func gitLabGlobs(pattern string) []string {
 	name, isDir := strings.CutSuffix(pattern, "/")
 	g, isAnchored := strings.CutPrefix(name, "/")
 	switch g = translate(g); {
-	case g == "" && !isDir:
+	case g == "" && !isDir, strings.Contains(g, "[^"), strings.Contains(g, "[!"):
 		return nil
 	case g == "":
 		return []string{"**"}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/owners"
 	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/repo"
@@ -127,7 +128,9 @@ type Run struct {
 	FilterReport *checkout.FilterReport // of filters; may be nil
 	Reuse        *check.Reuse           // may be nil: every file is read
 
-	bundleDirs []string // of the bundles in git's trees
+	owners     *owners.File // nil: no rule asks for them, or there is no such file
+	ownersAt   *side        // of owners; nil: on disk
+	bundleDirs []string     // of the bundles in git's trees
 	loader     *bundleLoader
 	closeTree  func()                       // nil: nothing is open
 	ruleSums   map[string][sha256.Size]byte // the rule files on disk that are skipped, by path
@@ -179,6 +182,7 @@ func Open(ctx context.Context, o Options) (*Run, error) {
 		return r, err
 	}
 	r.Rules, r.Plans, r.Limiter = o.Cache.of(r.Sources)
+	r.readOwners()
 	return r, nil
 }
 

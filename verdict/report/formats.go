@@ -52,7 +52,9 @@ func Formats() []Format {
 		},
 		{"junit", "JUnit's XML, a test case for each rule", writeJUnit, "<?xml ", "\"policyscan."},
 		{"github", "annotations of a GitHub Actions run", writeGitHub, "::", "title="},
-		{"markdown", "GitHub's job summary, or a comment", writeMarkdown, "## policyscan ", ""},
+		{"markdown", "GitHub's job summary, or a comment", func(w io.Writer, v *verdict.Verdict) error {
+			return writeMarkdown(w, v, Arrangement{})
+		}, "## policyscan ", ""},
 		{"gitlab", "GitLab's Code Quality", writeGitLab, "[\n  {\n    \"description\"", "\"check_name\""},
 		{"rdjson", "reviewdog, which comments on changes", writeRDJSON,
 			"{\n  \"source\": {\n    \"name\": \"policyscan\"", ""},
@@ -65,7 +67,7 @@ func Formats() []Format {
 // equal trees have equal verdicts wherever they are.
 func (f Format) Naming(tree string) Format {
 	if f.Name == "html" {
-		f.Write = func(w io.Writer, v *verdict.Verdict) error { return writeHTML(w, v, tree) }
+		f.Write = func(w io.Writer, v *verdict.Verdict) error { return writeHTML(w, v, tree, Arrangement{}) }
 	}
 	return f
 }

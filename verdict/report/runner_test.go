@@ -200,7 +200,7 @@ func wantNoCommands(t *testing.T, file, excerpt, pattern, text string) {
 		wantNoCommand(t, b.String())
 		wantSafe(t, b.String(), o.Color)
 	}
-	for _, write := range []func(io.Writer, *verdict.Verdict) error{Named("json").Write, writeMarkdown} {
+	for _, write := range []func(io.Writer, *verdict.Verdict) error{Named("json").Write, Named("markdown").Write} {
 		var b strings.Builder
 		if err := write(&b, v); err != nil {
 			t.Fatal(err)

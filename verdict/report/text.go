@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,7 @@ type TextOptions struct {
 	Most     int           // shown places of a rule with many, and limit of other lists; 0: all
 	Brief    bool          // of a PASS, only the last line
 	Commands bool          // the reader obeys workflow commands (GitHub Actions): defuse them
+	Arrangement
 
 	Mistakes map[verdict.Error]Mistake // more about some errors than the verdict has
 }
@@ -43,6 +45,7 @@ type TextOptions struct {
 // summary, and in the last line the outcome and the counts.
 func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 	v := newView(document)
+	v.arrange(o.Arrangement)
 	if v.neverScanned() {
 		o.Policy, o.Elapsed = "", 0
 		if !strings.Contains(v.Errors[0].Message, "the root") { // otherwise the reader must know which
@@ -71,8 +74,13 @@ func (t *textWriter) body(v *view) {
 		t.labelled("policy change: ", change)
 	}
 	t.gap(len(changes))
-	for _, g := range v.groups {
-		t.group(g)
+	for _, s := range v.sections {
+		if s.title != "" {
+			t.line("%s", t.paint(bold, "== "+s.heading()))
+		}
+		for _, g := range s.groups {
+			t.group(g)
+		}
 	}
 	t.allowed(v)
 	if endings := v.endings(); len(endings) > 0 {
@@ -96,7 +104,7 @@ func (t *textWriter) group(g *ruleGroup) {
 	if severity := flow(r.Severity); severity != "" {
 		about = "severity: " + severity + "; " + about
 	}
-	if owner := flow(r.Owner); owner != "" {
+	if owner := flow(g.owner()); owner != "" {
 		about += "; owner: " + owner
 	}
 	id := verdict.Visible(r.ID)
@@ -328,7 +336,7 @@ func (t *textWriter) last(outcome verdict.Outcome, text string, elapsed time.Dur
 
 // tallies counts many places by rule and by directory.
 func (t *textWriter) tallies(v *view) {
-	if v.numbers.places < tallyPlaces {
+	if v.numbers.places < tallyPlaces || v.narrowed != "" {
 		return
 	}
 	var rules []tally
@@ -390,29 +398,17 @@ func tallyWords(all []tally) []string {
 // byDir counts the places of each directory, one level below the common parent.
 func (v *view) byDir(prefix string) []tally {
 	places := map[string]int{} // by file
-	common := ""
 	for _, g := range v.groups {
 		for _, f := range g.files {
-			if f.path == "" {
-				continue
+			if f.path != "" {
+				places[prefix+f.violations[0].File] += f.numbers.places
 			}
-			file := prefix + f.violations[0].File
-			if len(places) == 0 {
-				common = file[:strings.LastIndexByte(file, '/')+1]
-			}
-			for !strings.HasPrefix(file, common) {
-				common = common[:strings.LastIndexByte(common[:len(common)-1], '/')+1]
-			}
-			places[file] += f.numbers.places
 		}
 	}
 	dirs := map[string]int{}
+	dirOf := topDirs(maps.Keys(places))
 	for file, n := range places {
-		dir, _, inside := strings.Cut(file[len(common):], "/")
-		if dir = common + dir + "/"; !inside {
-			dir = cmp.Or(common, "./")
-		}
-		dirs[dir] += n
+		dirs[dirOf(file)] += n
 	}
 	var all []tally
 	for dir, n := range dirs {
