@@ -272,7 +272,7 @@ func (l *loader) bundle() *Bundle {
 	}
 	for _, list := range lists {
 		for i := range list {
-			list[i].Owner = cmp.Or(list[i].Owner, l.files[0].owner) // boundaries.yml is the first, and must be there
+			list[i].Owner = cmp.Or(list[i].Owner, l.files[0].owner) // boundaries.yml is the first
 		}
 	}
 	b := New(append(lists[Boundary], lists[Invariant]...), lists[deprecated])

@@ -393,7 +393,7 @@ func TestLoad02(t *testing.T) {
 	}
 }
 
-// TestBundleOwner: the owner in boundaries.yml is that of each rule of the bundle without one.
+// TestBundleOwner: each rule of the bundle without an owner has the one in boundaries.yml.
 func TestBundleOwner(t *testing.T) {
 	rule := func(id, more string) string {
 		return "  - {id: " + id + ", title: t, " + more + "match: {files: [\"**\"], forbidden_patterns: [a]}}\n"

@@ -1,25 +1,5 @@
-// Package owners reads a CODEOWNERS file, in GitHub's or in GitLab's syntax, and answers who owns a path. Owners are
-// information: no rule is judged by them, so a line that means nothing is skipped, and counted.
-//
-// # The two syntaxes
-//
-// A line is a pattern and, after spaces or tabs, the owners: @user, @org/team, an address, and on GitLab a group of any
-// depth or a role such as @@maintainer. The last line that matches decides, and one without owners takes them away.
-// Upper and lower case differ. A line that begins with # is a comment.
-//
-//	                     GitHub                          GitLab
-//	# behind the owners  a comment                       owners in it count
-//	a bad owner          the line is skipped             the owner is skipped
-//	dir/a                from the root                   in every directory
-//	dir                  also everything beneath         a file of that name
-//	dir/**               everything beneath              the files in it
-//	!, [a-z], \#         skipped                         exclusion, class, a name with #
-//	[^a-z], [!a-z]       skipped                         skipped: no glob says it
-//	[Name][2] @default   skipped                         a section
-//
-// In GitLab's syntax each section is judged by itself, and so are the lines before the first. A file has the owners of
-// all. An exclusion is final for its section, wherever it is. Whether a section is optional, or how many must approve,
-// changes no owner.
+// Package owners reads a CODEOWNERS file, in GitHub's or in GitLab's syntax, and answers who owns a path. Owners judge
+// nothing: a line that means nothing is skipped. docs/rules.md has the differences of the two syntaxes.
 package owners
 
 import (
@@ -31,16 +11,15 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 )
 
-// MaxBytes is the size from which on GitHub does not load a file; nor does this package.
+// MaxBytes is the size from which on GitHub loads no such file.
 const MaxBytes = 3 << 20
 
-// Places returns where a tree can have the file; the first one that it has counts. GitHub's order and GitLab's are both
-// in this one.
+// Places returns where a tree can have the file, in the order of GitHub and of GitLab. The first one counts.
 func Places() []string {
 	return []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS"}
 }
 
-// GitLabCI is the file that tells a tree of GitLab's.
+// GitLabCI is the file by which a tree is one of GitLab's.
 const GitLabCI = ".gitlab-ci.yml"
 
 // A File is a CODEOWNERS file.
@@ -50,25 +29,20 @@ type File struct {
 
 	entries []entry
 	index   *glob.Index
-	byGlob  [][]int // the entries of each of its globs, in order
+	byGlob  [][]int // the entries of each of its globs
 }
 
 type entry struct {
-	globs   []string
-	owners  []string
-	section int
-	exclude bool
+	globs, owners []string
+	section       int
+	exclude       bool
 }
 
-var (
-	heading     = regexp.MustCompile(`^\^?\[([^\]]+)\](?:\[[^\]]*\])?(?:[ \t]+(.*))?$`)
-	gitHubOwner = regexp.MustCompile(`^@[\w.-]+(/[\w.-]+)?$|^[\w.+%-]+@[\w-]+(\.[\w-]+)+$`)
-	gitLabOwner = regexp.MustCompile(`^@@?[\w.-]+(/[\w.-]+)*$|^[\w.+%-]+@[\w-]+(\.[\w-]+)+$`)
-)
-
-// Parse reads the file at one of [Places]. inGitLab: the tree has [GitLabCI]. Outside .github and .gitlab, which say
-// the syntax, it is GitLab's in such a tree, and where a line is the heading of a section.
+// Parse reads the file at one of [Places]. Outside .github and .gitlab, the syntax is GitLab's if the tree is, or if a
+// line is the heading of a section.
 func Parse(place, text string, inGitLab bool) *File {
+	heading := regexp.MustCompile(`^\^?\[([^\]]+)\](?:\[[^\]]*\])?(?:[ \t]+(.*))?$`)
+	owner := regexp.MustCompile(`^@@?[\w.-]+(/[\w.-]+)*$|^[\w.+%-]+@[\w-]+(\.[\w-]+)+$`)
 	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimSpace(lines[i])
@@ -77,8 +51,24 @@ func Parse(place, text string, inGitLab bool) *File {
 	if !f.IsGitLab && !strings.HasPrefix(place, ".github/") {
 		f.IsGitLab = inGitLab || slices.ContainsFunc(lines, heading.MatchString)
 	}
-	sections, section := map[string]int{"": 0}, 0
-	var defaults []string
+	ownersIn := func(text string) (all []string, ok bool) {
+		ok = true
+		for _, word := range strings.Fields(text) {
+			switch {
+			case f.IsGitLab && !owner.MatchString(word):
+			case f.IsGitLab:
+				all = append(all, word)
+			case word[0] == '#':
+				return all, ok
+			default:
+				ok = ok && owner.MatchString(word) && word[:2] != "@@" && strings.Count(word, "/") < 2
+				all = append(all, word)
+			}
+		}
+		return all, ok
+	}
+	replacer := globReplacer()
+	section, sections, defaults := 0, map[string]int{"": 0}, []string(nil)
 	for i, line := range lines {
 		h := heading.FindStringSubmatch(line)
 		if line == "" || line[0] == '#' {
@@ -89,40 +79,44 @@ func Parse(place, text string, inGitLab bool) *File {
 			if _, known := sections[name]; !known {
 				sections[name] = len(sections)
 			}
-			section, defaults = sections[name], f.owners(h[2]).valid
+			section = sections[name]
+			defaults, _ = ownersIn(h[2])
 			continue
 		}
-		e, ok := f.entry(line)
-		if !ok {
+		e, ok := entry{section: section}, false
+		pattern, rest := cutPattern(line)
+		if e.owners, ok = ownersIn(rest); len(e.owners) == 0 {
+			e.owners = defaults
+		}
+		if f.IsGitLab {
+			pattern, e.exclude = strings.CutPrefix(pattern, "!")
+		}
+		e.globs = globs(pattern, f.IsGitLab, replacer)
+		wrong := func(g string) bool { return glob.Check(g) != nil }
+		if !ok || len(e.globs) == 0 || !utf8.ValidString(line) || slices.ContainsFunc(e.globs, wrong) {
 			f.Skipped = append(f.Skipped, i+1)
 			continue
 		}
-		if e.section = section; len(e.owners) == 0 {
-			e.owners = defaults
-		}
 		f.entries = append(f.entries, e)
 	}
-	f.build()
-	return f
-}
-
-func (f *File) build() {
 	var sets [][]string
 	for i := range f.entries {
 		sets = append(sets, f.entries[i].globs)
 	}
 	f.index = glob.NewIndex(sets...)
 	f.byGlob = make([][]int, f.index.Len())
-	for i := range f.entries {
-		for _, g := range f.entries[i].globs {
+	for i, set := range sets {
+		for _, g := range set {
 			n := f.index.Number(g)
 			f.byGlob[n] = append(f.byGlob[n], i)
 		}
 	}
+	return f
 }
 
-// Of returns the owners of a file, sorted. The path is from the root, with slashes.
-func (f *File) Of(path string) []string {
+// Of returns the owners of a file, sorted: those of the last line that matches, in each section without an exclusion
+// that does. The path is from the root, with slashes.
+func (f *File) Of(path string) (all []string) {
 	last, excluded := map[int]int{}, map[int]bool{} // by section
 	f.index.Match(path, nil).Each(func(n int) {
 		for _, i := range f.byGlob[n] {
@@ -131,7 +125,6 @@ func (f *File) Of(path string) []string {
 			last[e.section] = max(last[e.section], i)
 		}
 	})
-	var all []string
 	for section, i := range last {
 		if !excluded[section] {
 			all = append(all, f.entries[i].owners...)
@@ -141,120 +134,53 @@ func (f *File) Of(path string) []string {
 	return slices.Compact(all)
 }
 
-// entry reads a line; false if it means nothing.
-func (f *File) entry(line string) (e entry, ok bool) {
-	end := 0
-	for end < len(line) && line[end] != ' ' && line[end] != '\t' {
-		if line[end] == '\\' && end+1 < len(line) {
-			end++
-		}
-		end++
-	}
-	pattern, rest := line[:end], line[end:]
-	if f.IsGitLab {
-		pattern, e.exclude = strings.CutPrefix(pattern, "!")
-		e.globs = gitLabGlobs(pattern)
-	} else {
-		e.globs = gitHubGlobs(pattern)
-	}
-	owners := f.owners(rest)
-	e.owners = owners.valid
-	mistaken := func(g string) bool { return glob.Check(g) != nil }
-	return e, utf8.ValidString(line) && len(e.globs) > 0 && !slices.ContainsFunc(e.globs, mistaken) &&
-		(f.IsGitLab || !owners.isWrong)
-}
-
-type ownerList struct {
-	valid   []string
-	isWrong bool // it has others
-}
-
-func (f *File) owners(text string) (l ownerList) {
-	form := gitHubOwner
-	if f.IsGitLab {
-		form = gitLabOwner
-	}
-	for _, word := range strings.Fields(text) {
-		if word[0] == '#' && !f.IsGitLab {
-			break
-		}
-		if form.MatchString(word) {
-			l.valid = append(l.valid, word)
-		} else {
-			l.isWrong = true
+// cutPattern cuts a line at the first space or tab without a backslash before it.
+func cutPattern(line string) (pattern, rest string) {
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case '\\':
+			i++
+		case ' ', '\t':
+			return line[:i], line[i:]
 		}
 	}
-	return l
+	return line, ""
 }
 
-// gitHubGlobs returns the globs of a pattern; none if it means nothing.
-func gitHubGlobs(pattern string) []string {
-	if strings.ContainsAny(pattern, "[]") || strings.HasPrefix(pattern, "!") || strings.HasPrefix(pattern, `\#`) {
+// globReplacer makes a part of a pattern a glob's: braces are characters, two stars are one, and a backslash is only
+// before what is special.
+func globReplacer() *strings.Replacer {
+	return strings.NewReplacer(`\\`, `\\`, `\*`, `\*`, `\?`, `\?`, `\[`, `\[`, `\]`, `\]`, `\{`, `\{`, `\}`, `\}`, `\`, "",
+		"{", `\{`, "}", `\}`, "**", "*")
+}
+
+// globs returns the globs of a pattern, which GitLab compares as Ruby's File.fnmatch does; none if it means nothing.
+func globs(pattern string, gitLab bool, r *strings.Replacer) []string {
+	name, isDir := strings.CutSuffix(pattern, "/")
+	g, isRooted := strings.CutPrefix(name, "/")
+	wrong := strings.Contains(g, "[^") || strings.Contains(g, "[!") // which match a slash in a glob
+	if !gitLab {
+		isRooted = strings.Contains(name, "/")
+		wrong = strings.ContainsAny(g, "[]") || strings.HasPrefix(name, "!") || strings.HasPrefix(name, `\#`)
+	}
+	if wrong || g == "" || strings.Contains(g, "***") {
 		return nil
 	}
-	name, isDir := strings.CutSuffix(pattern, "/")
-	g := translate(strings.TrimPrefix(name, "/"))
-	if !strings.Contains(name, "/") {
+	segments := strings.Split(g, "/")
+	last := len(segments) - 1
+	for i, s := range segments {
+		if s != "**" || gitLab && i == last && !isDir { // there only before a slash
+			segments[i] = r.Replace(s)
+		}
+	}
+	if g = strings.Join(segments, "/"); !isRooted {
 		g = "**/" + g
 	}
-	switch last := g[strings.LastIndexByte(g, '/')+1:]; {
-	case last == "":
-		return nil
+	switch {
 	case isDir:
 		return []string{g + "/**"}
-	case last == "*", last == "**":
+	case gitLab, segments[last] == "*", segments[last] == "**":
 		return []string{g}
 	}
 	return []string{g, g + "/**"}
-}
-
-// gitLabGlobs returns the globs of a pattern, which GitLab compares as File.fnmatch of Ruby does.
-func gitLabGlobs(pattern string) []string {
-	name, isDir := strings.CutSuffix(pattern, "/")
-	g, isAnchored := strings.CutPrefix(name, "/")
-	switch g = translate(g); {
-	case g == "" && !isDir, strings.Contains(g, "[^"), strings.Contains(g, "[!"):
-		return nil
-	case g == "":
-		return []string{"**"}
-	case isDir:
-		g += "/**"
-	case strings.HasSuffix("/"+g, "/**"): // two stars are special before a slash only
-		g = g[:len(g)-1]
-	}
-	if !isAnchored {
-		g = "**/" + g
-	}
-	return []string{g}
-}
-
-// translate returns the glob of a pattern: braces are characters, several stars that are not a segment are one, and a
-// backslash stands only before what is special.
-func translate(pattern string) string {
-	segments := strings.Split(pattern, "/")
-	for i, s := range segments {
-		if s == "**" {
-			continue
-		}
-		var b strings.Builder
-		star := false // the last character
-		for k := 0; k < len(s); k++ {
-			c, was := s[k], star
-			star = c == '*'
-			switch {
-			case c == '\\' && k+1 < len(s):
-				if k++; strings.IndexByte(`*?[]{}\`, s[k]) >= 0 {
-					b.WriteByte('\\')
-				}
-				b.WriteByte(s[k])
-			case c == '{', c == '}':
-				b.WriteString(`\` + string(c))
-			case star && was:
-			default:
-				b.WriteByte(c)
-			}
-		}
-		segments[i] = b.String()
-	}
-	return strings.Join(segments, "/")
 }

@@ -47,7 +47,7 @@ func TestDocumentedExamples(t *testing.T) {
 		}},
 		{"GitHub: what does not work in gitignore's way", hub, "* @a\n!*.js @b skip\n*.[ch] @b skip\n\\#x @b skip",
 			map[string]string{"a.js": "@a", "a.c": "@a", "#x": "@a"}},
-		{"GitHub: an owner that is none", hub, "* @a\n*.go @b team skip\n*.c @b/c/d skip\n*.h @@maintainer skip",
+		{"GitHub: what is no owner", hub, "* @a\n*.go @b team skip\n*.c @b/c/d skip\n*.h @@maintainer skip",
 			map[string]string{"x.go": "@a", "x.c": "@a", "x.h": "@a"}},
 		{"GitHub: as in gitignore", hub, "/a/** @a\nb/**/c @b\nf\\ g @c\nd?.md @d\n{x,y} @e\n\\*z @f\nw**w @g\n",
 			map[string]string{

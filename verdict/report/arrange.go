@@ -16,7 +16,7 @@ import (
 // or its numbers.
 type Arrangement struct {
 	By    string // "rule" or "" for no headings, "owner" or "folder"
-	Owner string // only places of this owner, letter case aside; "": all
+	Owner string // only places of this owner, in any case of letters; "": all
 }
 
 // Arranged returns the format with an arrangement. false: the format is for programs, which need every violation.
