@@ -6,13 +6,13 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/owners"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
 	"github.com/policyscan/policyscan/scanner/worktree"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -25,111 +25,84 @@ func (r *Run) OwnersOf(rule int, path string) []string {
 	return r.owners.Of(path)
 }
 
-// readOwners reads CODEOWNERS, if a rule asks for it: before a change that of its base, so that no change gives its
-// violations to others. Owners judge nothing: what cannot be read is a note.
+// readOwners reads CODEOWNERS, if a rule asks for it. Owners judge nothing, so what cannot be read is a note.
 func (r *Run) readOwners() {
 	asks := func(rule rules.Rule) bool { return rule.Owner == verdict.CodeOwners }
 	if !slices.ContainsFunc(r.Rules.Bundle.Rules, asks) {
 		return
 	}
-	const so = "rules with owner: CODEOWNERS have no owner"
-	of, read := "", r.readOnDisk
+	of, open := " of the tree", r.openOnDisk
 	if d := r.ownersAt; d != nil {
-		of, read = " of "+d.String(), func(path string) (string, bool, error) { return r.readAt(d, path) }
+		of, open = " of "+d.String(), func(path string) (tree.Content, error) { return r.openIn(d, path) }
 	}
+	note := "there is no CODEOWNERS among the files" + of
 	for _, place := range owners.Places() {
-		text, found, err := read(place)
-		switch {
-		case err != nil:
-			r.Notes = append(r.Notes, fmt.Sprintf("%s%s cannot be read (%v): %s", place, of, disk.Cause(err), so))
-			return
-		case len(text) >= owners.MaxBytes:
-			r.Notes = append(r.Notes, fmt.Sprintf("%s%s has %d MiB or more, with which it is not loaded: %s", place, of,
-				owners.MaxBytes>>20, so))
-			return
-		case found:
-			_, inGitLab, _ := read(owners.GitLabCI)
-			r.owners = owners.Parse(place, text, inGitLab)
-			r.noteSkipped(place + of)
-			return
+		text, err := readOwnersFile(open, place)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
-	}
-	if of == "" {
-		of = " of the tree"
-	}
-	r.Notes = append(r.Notes, "there is no CODEOWNERS among the files"+of+": "+so)
-}
-
-func (r *Run) noteSkipped(file string) {
-	const most = 10
-	syntax, lines := "GitHub's", r.owners.Skipped
-	if r.owners.IsGitLab {
-		syntax = "GitLab's"
-	}
-	word := "lines "
-	switch len(lines) {
-	case 0:
+		if note = place + of; err != nil {
+			note += fmt.Sprintf(" cannot be read (%v)", disk.Cause(err))
+			break
+		}
+		ci, err := open(owners.GitLabCI)
+		if err == nil {
+			ci.Close()
+		}
+		r.owners = owners.Parse(place, text, err == nil)
+		if n := len(r.owners.Skipped); n > 0 {
+			lines := strings.Trim(fmt.Sprint(r.owners.Skipped[:min(n, 10)]), "[]")
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %s skipped, which the syntax does not have: line %s", note,
+				pluralize(n, "line"), strings.ReplaceAll(lines, " ", ", ")))
+		}
 		return
-	case 1:
-		word = "line "
 	}
-	var numbers []string
-	for _, n := range lines[:min(len(lines), most)] {
-		numbers = append(numbers, strconv.Itoa(n))
-	}
-	if more := len(lines) - most; more > 0 {
-		numbers = append(numbers, fmt.Sprintf("and %d more", more))
-	}
-	r.Notes = append(r.Notes, fmt.Sprintf("%s: skipped what means nothing in %s syntax: %s", file, syntax,
-		word+strings.Join(numbers, ", ")))
+	r.Notes = append(r.Notes, note+": rules with owner: CODEOWNERS have no owner")
 }
 
-func (r *Run) readAt(d *side, path string) (text string, found bool, err error) {
+func readOwnersFile(open func(path string) (tree.Content, error), path string) (string, error) {
+	file, err := open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, owners.MaxBytes))
+	if err == nil && len(text) == owners.MaxBytes {
+		err = errors.New("it has 3 MiB or more")
+	}
+	return string(text), err
+}
+
+var errIrregular = errors.New("it is not a regular file")
+
+func (r *Run) openIn(d *side, path string) (tree.Content, error) {
 	leaf, found, err := d.lookup(r.Repo, path)
 	switch {
-	case err != nil || !found || !leaf.Mode.IsLeaf() || leaf.Mode == repo.Submodule:
-		return "", false, err
-	case leaf.Mode == repo.Symlink:
-		return "", false, errLink
+	case err != nil:
+		return nil, err
+	case !found || !leaf.Mode.IsLeaf():
+		return nil, fs.ErrNotExist
+	case leaf.Mode != repo.File && leaf.Mode != repo.Executable:
+		return nil, errIrregular
 	}
-	blob, err := r.Repo.Blob(leaf.Hash)
-	if err != nil {
-		return "", false, err
-	}
-	defer blob.Close()
-	return readOwnersFile(blob)
+	return r.Repo.Blob(leaf.Hash)
 }
 
-var errLink = errors.New("it is a symbolic link")
-
-func (r *Run) readOnDisk(path string) (text string, found bool, err error) {
+func (r *Run) openOnDisk(path string) (tree.Content, error) {
 	root, err := worktree.Open(r.Place.Root)
 	if err != nil {
-		return "", false, err
+		return nil, err
 	}
 	defer root.Close()
 	rd := root.Reader()
 	defer rd.Close()
-	st, err := rd.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, worktree.ErrNotFile), errors.Is(err, worktree.ErrPath):
-		return "", false, nil
+	switch st, err := rd.Stat(path); {
+	case errors.Is(err, worktree.ErrPath), errors.Is(err, worktree.ErrNotFile):
+		return nil, fs.ErrNotExist
 	case err != nil:
-		return "", false, err
-	case st.Kind == worktree.Symlink:
-		return "", false, errLink
+		return nil, err
 	case st.Kind != worktree.Regular:
-		return "", false, errors.New("it is no regular file")
+		return nil, errIrregular
 	}
-	file, err := rd.Open(path, true)
-	if err != nil {
-		return "", false, err
-	}
-	defer file.Close()
-	return readOwnersFile(file)
-}
-
-func readOwnersFile(from io.Reader) (text string, found bool, err error) {
-	all, err := io.ReadAll(io.LimitReader(from, owners.MaxBytes))
-	return string(all), err == nil, err
+	return rd.Open(path, true)
 }
