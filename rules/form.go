@@ -82,10 +82,6 @@ func (s shape) level() document.Level {
 	}}
 	if s.name == BoundariesFile {
 		l.Optional = append(l.Optional, "owner")
-	} else {
-		l.Wrong["owner"] = document.Wrong{
-			Found: `"owner" of a whole bundle`, Fix: "move it to " + BoundariesFile + ", or into each rule",
-		}
 	}
 	if !s.isNamed() {
 		l.Required = []string{versionKey, "type", "rules"}

@@ -45,18 +45,14 @@ func (c *reportCmd) Run(std streams) error {
 	}
 	tracks := gitEnvironment().Tracks
 	reports, err := output.Reports(c.Report, tracks)
+	if err == nil && (c.GroupBy != "rule" || c.Owner != "") {
+		formats := report.Arrangement{By: c.GroupBy, Owner: c.Owner}.Formats()
+		if reports, err = output.ReportsOf(formats, c.Report, tracks); err != nil {
+			err = fmt.Errorf("with --group-by or --owner: %w", err)
+		}
+	}
 	if err != nil {
 		return err
-	}
-	if c.GroupBy != "rule" || c.Owner != "" {
-		for i := range reports {
-			name, ok := reports[i].Format.Name, false
-			reports[i].Format, ok = reports[i].Format.Arranged(report.Arrangement{By: c.GroupBy, Owner: c.Owner})
-			if !ok {
-				return fmt.Errorf("--group-by and --owner are for text, markdown and html, and programs need every "+
-					"violation; write %s in a call without them", name)
-			}
-		}
 	}
 	read := func() (*verdict.Verdict, error) {
 		v, err := decodeVerdict(c.File, std.in)

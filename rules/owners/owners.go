@@ -34,15 +34,18 @@ type File struct {
 
 type entry struct {
 	globs, owners []string
-	section       int
+	section       string
 	exclude       bool
 }
+
+const address = `^[\w.+%-]+@[\w-]+(\.[\w-]+)+$` // an owner in both syntaxes
 
 // Parse reads the file at one of [Places]. Outside .github and .gitlab, the syntax is GitLab's if the tree is, or if a
 // line is the heading of a section.
 func Parse(place, text string, inGitLab bool) *File {
 	heading := regexp.MustCompile(`^\^?\[([^\]]+)\](?:\[[^\]]*\])?(?:[ \t]+(.*))?$`)
-	owner := regexp.MustCompile(`^@@?[\w.-]+(/[\w.-]+)*$|^[\w.+%-]+@[\w-]+(\.[\w-]+)+$`)
+	parts := regexp.MustCompile(`(?s)^((?:\\.|[^\\ \t])*)(.*)$`) // of a line: a pattern, and owners
+	owner := regexp.MustCompile(`^@[\w.-]+(/[\w.-]+)?$|` + address)
 	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimSpace(lines[i])
@@ -51,47 +54,40 @@ func Parse(place, text string, inGitLab bool) *File {
 	if !f.IsGitLab && !strings.HasPrefix(place, ".github/") {
 		f.IsGitLab = inGitLab || slices.ContainsFunc(lines, heading.MatchString)
 	}
+	if f.IsGitLab {
+		owner = regexp.MustCompile(`^@@?[\w.-]+(/[\w.-]+)*$|` + address)
+	}
 	ownersIn := func(text string) (all []string, ok bool) {
-		ok = true
-		for _, word := range strings.Fields(text) {
-			switch {
-			case f.IsGitLab && !owner.MatchString(word):
-			case f.IsGitLab:
-				all = append(all, word)
-			case word[0] == '#':
-				return all, ok
-			default:
-				ok = ok && owner.MatchString(word) && word[:2] != "@@" && strings.Count(word, "/") < 2
+		words := strings.Fields(text)
+		if i := slices.IndexFunc(words, isComment); i >= 0 && !f.IsGitLab {
+			words = words[:i]
+		}
+		for _, word := range words {
+			if owner.MatchString(word) {
 				all = append(all, word)
 			}
 		}
-		return all, ok
+		return all, f.IsGitLab || len(all) == len(words)
 	}
-	replacer := globReplacer()
-	section, sections, defaults := 0, map[string]int{"": 0}, []string(nil)
+	r, section, defaults := globReplacer(), "", []string(nil)
 	for i, line := range lines {
-		h := heading.FindStringSubmatch(line)
-		if line == "" || line[0] == '#' {
+		if line == "" || isComment(line) {
 			continue
 		}
-		if f.IsGitLab && h != nil {
-			name := strings.ToLower(h[1])
-			if _, known := sections[name]; !known {
-				sections[name] = len(sections)
-			}
-			section = sections[name]
+		if h := heading.FindStringSubmatch(line); h != nil && f.IsGitLab {
+			section = strings.ToLower(h[1])
 			defaults, _ = ownersIn(h[2])
 			continue
 		}
-		e, ok := entry{section: section}, false
-		pattern, rest := cutPattern(line)
-		if e.owners, ok = ownersIn(rest); len(e.owners) == 0 {
+		part := parts.FindStringSubmatch(line)
+		pattern, e, ok := part[1], entry{section: section}, false
+		if e.owners, ok = ownersIn(part[2]); len(e.owners) == 0 {
 			e.owners = defaults
 		}
 		if f.IsGitLab {
 			pattern, e.exclude = strings.CutPrefix(pattern, "!")
 		}
-		e.globs = globs(pattern, f.IsGitLab, replacer)
+		e.globs = globs(pattern, f.IsGitLab, r)
 		wrong := func(g string) bool { return glob.Check(g) != nil }
 		if !ok || len(e.globs) == 0 || !utf8.ValidString(line) || slices.ContainsFunc(e.globs, wrong) {
 			f.Skipped = append(f.Skipped, i+1)
@@ -117,7 +113,7 @@ func Parse(place, text string, inGitLab bool) *File {
 // Of returns the owners of a file, sorted: those of the last line that matches, in each section without an exclusion
 // that does. The path is from the root, with slashes.
 func (f *File) Of(path string) (all []string) {
-	last, excluded := map[int]int{}, map[int]bool{} // by section
+	last, excluded := map[string]int{}, map[string]bool{} // by section
 	f.index.Match(path, nil).Each(func(n int) {
 		for _, i := range f.byGlob[n] {
 			e := &f.entries[i]
@@ -134,18 +130,7 @@ func (f *File) Of(path string) (all []string) {
 	return slices.Compact(all)
 }
 
-// cutPattern cuts a line at the first space or tab without a backslash before it.
-func cutPattern(line string) (pattern, rest string) {
-	for i := 0; i < len(line); i++ {
-		switch line[i] {
-		case '\\':
-			i++
-		case ' ', '\t':
-			return line[:i], line[i:]
-		}
-	}
-	return line, ""
-}
+func isComment(text string) bool { return strings.HasPrefix(text, "#") }
 
 // globReplacer makes a part of a pattern a glob's: braces are characters, two stars are one, and a backslash is only
 // before what is special.

@@ -45,10 +45,7 @@ func (r *Run) readOwners() {
 			note += fmt.Sprintf(" cannot be read (%v)", disk.Cause(err))
 			break
 		}
-		ci, err := open(owners.GitLabCI)
-		if err == nil {
-			ci.Close()
-		}
+		_, err = readOwnersFile(open, owners.GitLabCI)
 		r.owners = owners.Parse(place, text, err == nil)
 		if n := len(r.owners.Skipped); n > 0 {
 			lines := strings.Trim(fmt.Sprint(r.owners.Skipped[:min(n, 10)]), "[]")
@@ -96,13 +93,9 @@ func (r *Run) openOnDisk(path string) (tree.Content, error) {
 	defer root.Close()
 	rd := root.Reader()
 	defer rd.Close()
-	switch st, err := rd.Stat(path); {
-	case errors.Is(err, worktree.ErrPath), errors.Is(err, worktree.ErrNotFile):
-		return nil, fs.ErrNotExist
-	case err != nil:
-		return nil, err
-	case st.Kind != worktree.Regular:
-		return nil, errIrregular
+	file, err := openRegular(rd, path, true)
+	if errors.Is(err, worktree.ErrPath) || errors.Is(err, worktree.ErrNotFile) {
+		err = fs.ErrNotExist
 	}
-	return rd.Open(path, true)
+	return file, err
 }

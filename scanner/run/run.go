@@ -364,11 +364,7 @@ func (r *Run) skipEarlier() {
 
 // isDocument reports whether a file is a regular one that begins as a verdict or a shard file does.
 func isDocument(rd *worktree.Reader, name string) bool {
-	st, err := rd.Stat(name)
-	if err != nil || st.Kind != worktree.Regular {
-		return false
-	}
-	file, err := rd.Open(name, false)
+	file, err := openRegular(rd, name, false)
 	if err != nil {
 		return false
 	}
@@ -376,6 +372,18 @@ func isDocument(rd *worktree.Reader, name string) bool {
 	head := make([]byte, len(verdict.DocumentHead))
 	n, err := file.Read(head)
 	return err == nil && string(head[:n]) == verdict.DocumentHead
+}
+
+// openRegular opens a regular file. Another kind is [errIrregular], or, of a directory, [worktree.ErrNotFile].
+func openRegular(rd *worktree.Reader, name string, watched bool) (*worktree.File, error) {
+	st, err := rd.Stat(name)
+	if err == nil && st.Kind != worktree.Regular {
+		err = errIrregular
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rd.Open(name, watched)
 }
 
 // discovers reports whether discovery finds the bundle in the tree.

@@ -211,7 +211,7 @@ func (p *htmlPage) addRules(v *view) {
 	rows := map[*verdict.Rule]*htmlRule{}
 	for _, g := range v.byRule {
 		row := &htmlRule{
-			Rule: g.rule, Owner: g.owner(), State: "holds", Outcome: v.ruleOutcome(g), Count: g.numbers.all(),
+			Rule: g.rule, Owner: ownerNames(g.rule, g.violations...), State: "holds", Outcome: v.ruleOutcome(g), Count: g.numbers.all(),
 		}
 		switch {
 		case row.Count > 0:
@@ -231,7 +231,7 @@ func (p *htmlPage) addRules(v *view) {
 			row := *rows[g.rule]
 			row.Group = "rule-" + strconv.Itoa(len(p.Groups)+1)
 			rows[g.rule].Group = cmp.Or(rows[g.rule].Group, row.Group)
-			row.Section, row.Owner = s.title, cmp.Or(s.owner, g.owner())
+			row.Section, row.Owner = s.title, ownerNames(g.rule, g.violations...)
 			row.Outcome, row.Count = v.ruleOutcome(g), g.numbers.all()
 			row.addPlaces(g, used)
 			p.Groups = append(p.Groups, &row)

@@ -203,7 +203,7 @@ const ruleHead = "\n| Rule | Title | Type | Severity | Owner | Selects | Outcome
 func (v *view) ruleRow(g *ruleGroup) string {
 	r := g.rule
 	row := "| " + link(codeMarkdown(clip(r.ID, 200)), r.DocsURL)
-	for _, s := range []string{r.Title, r.Type, r.Severity, g.owner()} {
+	for _, s := range []string{r.Title, r.Type, r.Severity, ownerNames(g.rule, g.violations...)} {
 		row += " | " + words(s, 200)
 	}
 	return row + " | " + count(r.Files, "file") + " | " + v.ruleOutcome(g) + " |"

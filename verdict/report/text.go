@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -104,7 +103,7 @@ func (t *textWriter) group(g *ruleGroup) {
 	if severity := flow(r.Severity); severity != "" {
 		about = "severity: " + severity + "; " + about
 	}
-	if owner := flow(g.owner()); owner != "" {
+	if owner := flow(ownerNames(g.rule, g.violations...)); owner != "" {
 		about += "; owner: " + owner
 	}
 	id := verdict.Visible(r.ID)
@@ -397,18 +396,13 @@ func tallyWords(all []tally) []string {
 
 // byDir counts the places of each directory, one level below the common parent.
 func (v *view) byDir(prefix string) []tally {
-	places := map[string]int{} // by file
+	dirs, dirOf := map[string]int{}, v.topDirs(prefix)
 	for _, g := range v.groups {
 		for _, f := range g.files {
 			if f.path != "" {
-				places[prefix+f.violations[0].File] += f.numbers.places
+				dirs[dirOf(f.violations[0].File)] += f.numbers.places
 			}
 		}
-	}
-	dirs := map[string]int{}
-	dirOf := topDirs(maps.Keys(places))
-	for file, n := range places {
-		dirs[dirOf(file)] += n
 	}
 	var all []tally
 	for dir, n := range dirs {
@@ -416,4 +410,31 @@ func (v *view) byDir(prefix string) []tally {
 	}
 	sortTallies(all)
 	return all
+}
+
+// topDirs returns the directory of a violation's file, one level below the common parent of all, after a prefix.
+func (v *view) topDirs(prefix string) (dirOf func(file string) string) {
+	common, any := "", false
+	for i := range v.Violations {
+		file := prefix + v.Violations[i].File
+		if file == prefix || v.Violations[i].PlaceCount == 0 {
+			continue
+		}
+		if !any {
+			common, any = file[:strings.LastIndexByte(file, '/')+1], true
+		}
+		for !strings.HasPrefix(file, common) {
+			common = common[:strings.LastIndexByte(common[:len(common)-1], '/')+1]
+		}
+	}
+	return func(file string) string {
+		if file == "" {
+			return theTree
+		}
+		dir, _, inside := strings.Cut((prefix + file)[len(common):], "/")
+		if dir = common + dir + "/"; !inside {
+			dir = cmp.Or(common, "./")
+		}
+		return dir
+	}
 }

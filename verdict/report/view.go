@@ -16,7 +16,7 @@ type view struct {
 	byRule     []*ruleGroup                // all rules, in the verdict's order
 	groups     []*ruleGroup                // rules with places to fix, in the order in which a person reads them
 	ruleOf     []*ruleGroup                // of each violation
-	sections   []*section                  // of the groups: one without a title, unless they are arranged
+	sections   []*section                  // as arranged
 	narrowed   string                      // says which of the places the sections have; "": all
 	undecided  []verdict.Error             // the errors; also one that there is no rule, so that no FAIL looks clean
 	newAllowed []*verdict.AllowedViolation // new, but an allowance permits them
