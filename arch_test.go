@@ -71,7 +71,7 @@ rules: internal/disk rules/document rules/glob rules/keyitem rules/regex verdict
 rules/document: gopkg.in/yaml.v3
 rules/glob: github.com/bmatcuk/doublestar/v4
 rules/keyitem: rules/regex
-rules/owners: internal/late rules/glob
+rules/owners: rules/glob
 rules/regex:
 rules/starter:
 scanner: rules rules/document rules/glob scanner/allowance scanner/baseline scanner/check scanner/history scanner/match

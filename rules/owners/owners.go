@@ -135,8 +135,8 @@ func isComment(text string) bool { return strings.HasPrefix(text, "#") }
 // globReplacer makes a part of a pattern a glob's: braces are characters, two stars are one, and a backslash is only
 // before what is special.
 func globReplacer() *strings.Replacer {
-	return strings.NewReplacer(`\\`, `\\`, `\*`, `\*`, `\?`, `\?`, `\[`, `\[`, `\]`, `\]`, `\{`, `\{`, `\}`, `\}`, `\`, "",
-		"{", `\{`, "}", `\}`, "**", "*")
+	return strings.NewReplacer(`\\`, `\\`, `\*`, `\*`, `\?`, `\?`, `\[`, `\[`, `\]`, `\]`, `\{`, `\{`, `\}`, `\}`,
+		`\`, "", "{", `\{`, "}", `\}`, "**", "*")
 }
 
 // globs returns the globs of a pattern, which GitLab compares as Ruby's File.fnmatch does; none if it means nothing.

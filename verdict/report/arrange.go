@@ -49,7 +49,7 @@ func (v *view) arrange(a Arrangement) {
 		x := &v.Violations[i]
 		owners := ownersOf(of.rule, x)
 		if a.Owner != "" {
-			owners = slices.DeleteFunc(slices.Clone(owners), func(o string) bool { return !strings.EqualFold(o, a.Owner) })
+			owners = slices.DeleteFunc(owners, func(o string) bool { return !strings.EqualFold(o, a.Owner) })
 		}
 		if x.PlaceCount == 0 || a.Owner != "" && len(owners) == 0 {
 			continue

@@ -210,9 +210,8 @@ func (p *htmlPage) addAllowed(v *view) {
 func (p *htmlPage) addRules(v *view) {
 	rows := map[*verdict.Rule]*htmlRule{}
 	for _, g := range v.byRule {
-		row := &htmlRule{
-			Rule: g.rule, Owner: ownerNames(g.rule, g.violations...), State: "holds", Outcome: v.ruleOutcome(g), Count: g.numbers.all(),
-		}
+		row := &htmlRule{Rule: g.rule, State: "holds", Outcome: v.ruleOutcome(g), Count: g.numbers.all()}
+		row.Owner = ownerNames(g.rule, g.violations...)
 		switch {
 		case row.Count > 0:
 			row.State = "violated"
