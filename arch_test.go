@@ -71,6 +71,7 @@ rules: internal/disk rules/document rules/glob rules/keyitem rules/regex verdict
 rules/document: gopkg.in/yaml.v3
 rules/glob: github.com/bmatcuk/doublestar/v4
 rules/keyitem: rules/regex
+rules/owners: rules/glob
 rules/regex:
 rules/starter:
 scanner: rules rules/document rules/glob scanner/allowance scanner/baseline scanner/check scanner/history scanner/match
@@ -98,7 +99,7 @@ scanner/push: rules/document scanner scanner/repo scanner/run scanner/tree verdi
 scanner/repo: internal/disk github.com/go-git/go-git/v5/plumbing github.com/pjbgf/sha1cd golang.org/x/sys/unix
 scanner/reuse:
 scanner/policydiff: rules rules/glob rules/keyitem rules/regex scanner/check scanner/keys/formats verdict
-scanner/run: internal/disk rules rules/document rules/glob rules/starter scanner/check scanner/checkout
+scanner/run: internal/disk rules rules/document rules/glob rules/owners rules/starter scanner/check scanner/checkout
     scanner/policydiff scanner/repo scanner/tree scanner/worktree verdict verdict/code
 scanner/setup: internal/disk rules rules/document rules/glob rules/starter scanner/check scanner/repo scanner/run
     scanner/worktree verdict

@@ -36,6 +36,7 @@ var unclean []string
 var quoted = []string{
 	"GitLab's folder", "workspaceFolder", "WorkspaceFolders", "rustedFolder", // names of GitLab, editors and Gemini
 	"#folder", "folder=terraform", // addresses in the HTML page
+	`"folder"`, "`folder`", "group-by folder", "owner,folder", // a value of a flag
 	"is none that|", // a phrase of this list
 }
 

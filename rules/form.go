@@ -80,6 +80,9 @@ func (s shape) level() document.Level {
 	l.Wrong = map[string]document.Wrong{"allowances": {
 		Found: `"allowances" in a file of rules`, Fix: "move them to " + AllowancesFile,
 	}}
+	if s.name == BoundariesFile {
+		l.Optional = append(l.Optional, "owner")
+	}
 	if !s.isNamed() {
 		l.Required = []string{versionKey, "type", "rules"}
 		return l

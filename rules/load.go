@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -267,6 +268,11 @@ func (l *loader) bundle() *Bundle {
 			if len(f.exclude) > 0 {
 				excludes = append(excludes, f.name)
 			}
+		}
+	}
+	for _, list := range lists {
+		for i := range list {
+			list[i].Owner = cmp.Or(list[i].Owner, l.files[0].owner) // boundaries.yml is the first
 		}
 	}
 	b := New(append(lists[Boundary], lists[Invariant]...), lists[deprecated])

@@ -393,6 +393,28 @@ func TestLoad02(t *testing.T) {
 	}
 }
 
+// TestBundleOwner: each rule of the bundle without an owner has the one in boundaries.yml.
+func TestBundleOwner(t *testing.T) {
+	rule := func(id, more string) string {
+		return "  - {id: " + id + ", title: t, " + more + "match: {files: [\"**\"], forbidden_patterns: [a]}}\n"
+	}
+	b, err := Load(Files{
+		BoundariesFile:    []byte("bundle: \"0.2\"\nowner: CODEOWNERS\nrules:\n" + rule("A", "") + rule("B", "owner: b, ")),
+		"rules/other.yml": []byte("bundle: \"0.2\"\ntype: boundary\nrules:\n" + rule("C", "")),
+		DeprecatedFile:    []byte("bundle: \"0.2\"\nrules:\n" + rule("D", "")),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, r := range append(b.Rules, b.Deprecated...) {
+		got += r.ID + " " + r.Owner + "; "
+	}
+	if want := "A CODEOWNERS; B b; C CODEOWNERS; D CODEOWNERS; "; got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+}
+
 // BenchmarkSelecting matches 1,000 paths with 200 rules of the usual shapes.
 func BenchmarkSelecting(b *testing.B) {
 	var list []Rule

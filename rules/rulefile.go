@@ -9,6 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/rules/keyitem"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 type ruleFile struct {
@@ -21,6 +22,7 @@ type ruleFile struct {
 	unversioned  string   // why it is read as 0.2 without having a version; "" if it is not
 	exclude      []string // of the whole file
 	excludeAt    []document.Place
+	owner        string // of the bundle's rules that have none
 	rules        []Rule
 	each         map[*keyitem.Item][]document.Place // the positions of the "each" paths of its items
 	slow         []string                           // the slow regexes of the current rule
@@ -105,6 +107,7 @@ func (f *ruleFile) top(l document.Level, key, whole, form, empty string) (docume
 
 func (f *ruleFile) head(top document.Entries) {
 	f.exclude, f.excludeAt = f.globs(top.At("exclude"), nil)
+	f.owner = f.ownerAt(top.At("owner"))
 	if e := top.At("type"); e.Key != nil {
 		f.holds = Type(f.doc.Word(e, string(Boundary), string(Invariant), string(deprecated)))
 		f.doc.Reform(f.form())
@@ -130,7 +133,7 @@ func (f *ruleFile) rule(item document.Entry) Rule {
 	r.Message, _ = f.doc.Text(m.At("message"))
 	r.Remediation, _ = f.doc.Text(m.At("remediation"))
 	r.DocsURL = f.docsURL(m.At("docs_url"))
-	r.Owner = f.doc.Line(m.At("owner"))
+	r.Owner = f.ownerAt(m.At("owner"))
 	r.Severity = f.severity(m.At("severity"))
 	r.Redact = f.doc.True(m.At("redact"))
 	r.Tags = f.tags(m.At("tags"))
@@ -141,6 +144,15 @@ func (f *ruleFile) rule(item document.Entry) Rule {
 	r.slow = f.slow
 	r.Examples = f.examples(m.At("examples"))
 	return r
+}
+
+func (f *ruleFile) ownerAt(e document.Entry) string {
+	owner := f.doc.Line(e)
+	if f.is02 && owner != verdict.CodeOwners && strings.EqualFold(owner, verdict.CodeOwners) {
+		f.doc.Fail(document.CodeValue, e.Value, `"owner" is `+document.Quoted(owner),
+			"write "+verdict.CodeOwners+" for the owners of each file, or a name")
+	}
+	return owner
 }
 
 func (f *ruleFile) docsURL(e document.Entry) string {

@@ -79,7 +79,7 @@ type Rule struct {
 	Message     string
 	Remediation string
 	DocsURL     string
-	Owner       string
+	Owner       string // [verdict.CodeOwners]: those of each file
 	Severity    string // "low", "medium", "high", "critical" or empty: only displayed
 	Tags        []string
 	Redact      bool // excerpts show the pattern and mask the rest

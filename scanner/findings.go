@@ -61,6 +61,7 @@ func (s *scan) collect() (*shard.Run, *shard.Findings) {
 		br := broken[i]
 		broken[i] = check.Finding{}
 		v := br.Violation(s.run.Rules.Bundle)
+		v.Owners = s.run.OwnersOf(br.Rule, br.Path)
 		v.Note = joinNotes(br.Note, s.run.Rules.Note(br.Rule, br.Ref, br.Path))
 		if br.Ref.Of == rules.RequiredFile {
 			if s.required.Has(br.Rule, br.Ref.Index) {
@@ -91,6 +92,7 @@ func addCommits(f *shard.Findings, r *run.Run, c *history.Report) {
 	for i := range c.Findings {
 		step, found := c.Findings[i].State.Step, &c.Findings[i].Found
 		v := c.Findings[i].Violation(r.Rules.Bundle)
+		v.Owners = r.OwnersOf(found.Rule, found.Path)
 		v.Note = joinNotes(v.Note, r.Rules.Note(found.Rule, found.Ref, found.Path))
 		f.Violations = append(f.Violations, shard.Violation{
 			Rule: found.Rule, Part: int(found.Ref.Of), Index: found.Ref.Index, Violation: v, Step: step,

@@ -18,9 +18,9 @@ func TestDifference(t *testing.T) {
 		{`"FAIL"`, `"PASS"`, `verdict (line 3) is "PASS", and "FAIL" when it is made again`},
 		{`"FAIL"`, `7`, `verdict (line 3) is 7, and "FAIL" when it is made again`},
 		{`"complete": false`, `"complete": true`, `complete (line 4) is true, and false when it is made again`},
-		{`"rule_id": "B"`, `"rule_id": "C"`, `violations[1].rule_id (line 72) is "C", and "B" when it is made again`},
-		{`"rule_id": "B"`, `"id": "B"`, `violations[1].rule_id (line 72) is "id", and "rule_id" when it is made again`},
-		{"ää", "ö", `violations[1].title (line 74) is "ö` + strings.Repeat("ä", 249) + `", and "` +
+		{`"rule_id": "B"`, `"rule_id": "C"`, `violations[1].rule_id (line 73) is "C", and "B" when it is made again`},
+		{`"rule_id": "B"`, `"id": "B"`, `violations[1].rule_id (line 73) is "id", and "rule_id" when it is made again`},
+		{"ää", "ö", `violations[1].title (line 75) is "ö` + strings.Repeat("ä", 249) + `", and "` +
 			strings.Repeat("ä", 250) + `" when it is made again`},
 		{",\n      \"b\"", "", `scope.merge_bases[1] (line 20) is missing, and "b" when it is made again`},
 		{`"b"`, `"b", "c"`, `scope.merge_bases[2] (line 20) is "c", and missing when it is made again`},

@@ -163,6 +163,9 @@ type Rule struct {
 	ChecksPaths bool `json:"checks_paths"`
 }
 
+// CodeOwners is the owner of a rule whose violations have the owners of their files; see [Violation.Owners].
+const CodeOwners = "CODEOWNERS"
+
 // Scope is how the files of the run were chosen.
 type Scope struct {
 	Mode       string   `json:"mode"` // "full", "tracked", "diff", "staged", "files" or "stdin"
@@ -209,10 +212,13 @@ type Omission struct {
 
 // A Violation is a rule, a file and a pattern that occurs in it.
 type Violation struct {
-	RuleID      string   `json:"rule_id"`
-	RuleType    string   `json:"rule_type"`
-	Title       string   `json:"title"`
-	File        string   `json:"file"` // from the tree's root, as in [Path]; "" for a file missing from the tree
+	RuleID   string `json:"rule_id"`
+	RuleType string `json:"rule_type"`
+	Title    string `json:"title"`
+	File     string `json:"file"` // from the tree's root, as in [Path]; "" for a file missing from the tree
+	// Owners are those of the file, sorted, as CODEOWNERS names them, if the rule asks for them. Before a change: no
+	// change can give its violations to others.
+	Owners      []string `json:"owners"`
 	Reason      string   `json:"reason"`
 	Note        string   `json:"note"` // a remark on this violation, in a sentence; mostly ""
 	Evidence    Evidence `json:"evidence"`

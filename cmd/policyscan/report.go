@@ -34,6 +34,8 @@ type colorFlag struct {
 type reportCmd struct {
 	File string `arg:"" help:"The verdict: a verdict.json, or - for standard input."`
 	reportFlag
+	GroupBy string `enum:"rule,owner,folder" default:"rule" placeholder:"WHAT" help:"@report_group_by"`
+	Owner   string `placeholder:"NAME" help:"@report_owner"`
 }
 
 // Run reads the verdict and writes each report.
@@ -43,6 +45,12 @@ func (c *reportCmd) Run(std streams) error {
 	}
 	tracks := gitEnvironment().Tracks
 	reports, err := output.Reports(c.Report, tracks)
+	if err == nil && (c.GroupBy != "rule" || c.Owner != "") {
+		formats := report.Arrangement{By: c.GroupBy, Owner: c.Owner}.Formats()
+		if reports, err = output.ReportsOf(formats, c.Report, tracks); err != nil {
+			err = fmt.Errorf("with --group-by or --owner: %w", err)
+		}
+	}
 	if err != nil {
 		return err
 	}

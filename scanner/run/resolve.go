@@ -52,6 +52,9 @@ func (p *policyBundles) ofHead() []RuleSource { return p.head }
 
 // loadBundles loads the bundles that check a change into the run. On an error, the run keeps the bundles loaded so far.
 func (r *Run) loadBundles(c change) error {
+	if r.ownersAt = c.base; c.base == nil {
+		r.ownersAt = &c.head
+	}
 	b := &bundleResolver{change: c, run: r, loader: newBundleLoader(r.Repo)}
 	if r.Related != nil && r.Cache != nil {
 		if r.Cache.bundles == nil {

@@ -24,6 +24,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/owners"
 	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/checkout"
 	"github.com/policyscan/policyscan/scanner/repo"
@@ -126,7 +127,9 @@ type Run struct {
 	FilterReport *checkout.FilterReport // of filters; may be nil
 	Reuse        *check.Reuse           // may be nil: every file is read
 
-	bundleDirs []string // of the bundles in git's trees
+	owners     *owners.File // nil: no rule asks for them, or there is no such file
+	ownersAt   *side        // of owners; nil: on disk
+	bundleDirs []string     // of the bundles in git's trees
 	loader     *bundleLoader
 	closeTree  func()                       // nil: nothing is open
 	stopped    func() error                 // why the context has ended
@@ -183,6 +186,7 @@ func Open(ctx context.Context, o Options) (*Run, error) {
 		return r, err
 	}
 	r.Rules, r.Plans, r.Limiter = o.Cache.of(r.Sources)
+	r.readOwners()
 	return r, nil
 }
 
@@ -364,11 +368,7 @@ func (r *Run) skipEarlier() {
 
 // isDocument reports whether a file is a regular one that begins as a verdict or a shard file does.
 func isDocument(rd *worktree.Reader, name string) bool {
-	st, err := rd.Stat(name)
-	if err != nil || st.Kind != worktree.Regular {
-		return false
-	}
-	file, err := rd.Open(name, false)
+	file, err := openRegular(rd, name, false)
 	if err != nil {
 		return false
 	}
@@ -376,6 +376,18 @@ func isDocument(rd *worktree.Reader, name string) bool {
 	head := make([]byte, len(verdict.DocumentHead))
 	n, err := file.Read(head)
 	return err == nil && string(head[:n]) == verdict.DocumentHead
+}
+
+// openRegular opens a regular file. Another kind is [errIrregular], or, of a directory, [worktree.ErrNotFile].
+func openRegular(rd *worktree.Reader, name string, watched bool) (*worktree.File, error) {
+	st, err := rd.Stat(name)
+	if err == nil && st.Kind != worktree.Regular {
+		err = errIrregular
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rd.Open(name, watched)
 }
 
 // discovers reports whether discovery finds the bundle in the tree.

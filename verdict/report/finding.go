@@ -242,7 +242,7 @@ func (f *finding) sentence() string {
 }
 
 // ruleLines are the fixes and facts of a violated rule, each safe to print.
-func ruleLines(r *verdict.Rule, fixes []string) []string {
+func ruleLines(r *verdict.Rule, owner string, fixes []string) []string {
 	var lines []string
 	for _, fix := range fixes {
 		if strings.TrimSpace(fix) != "" {
@@ -250,7 +250,7 @@ func ruleLines(r *verdict.Rule, fixes []string) []string {
 		}
 	}
 	for _, note := range [][2]string{
-		{"docs: ", r.DocsURL}, {"owner: ", r.Owner}, {"severity: ", r.Severity},
+		{"docs: ", r.DocsURL}, {"owner: ", owner}, {"severity: ", r.Severity},
 	} {
 		if strings.TrimSpace(note[1]) != "" {
 			lines = append(lines, namedLines(note[0], note[1])...)

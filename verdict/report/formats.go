@@ -39,10 +39,12 @@ func (f *Format) Wrote(text string) bool {
 }
 
 // Formats returns all formats, in the order of the manual.
-func Formats() []Format {
+func Formats() []Format { return formats(Arrangement{}) }
+
+func formats(a Arrangement) []Format {
 	return []Format{
 		{"text", "for people, with paths from the tree's root", func(w io.Writer, v *verdict.Verdict) error {
-			return WriteText(w, v, TextOptions{Commands: true}) // a CI system may print it
+			return WriteText(w, v, TextOptions{Commands: true, Arrangement: a}) // a CI system may print it
 		}, "", ""},
 		{"json", "verdict.json", func(w io.Writer, v *verdict.Verdict) error { return v.Write(w) },
 			verdict.DocumentHead, "policyscan"},
@@ -52,12 +54,15 @@ func Formats() []Format {
 		},
 		{"junit", "JUnit's XML, a test case for each rule", writeJUnit, "<?xml ", "\"policyscan."},
 		{"github", "annotations of a GitHub Actions run", writeGitHub, "::", "title="},
-		{"markdown", "GitHub's job summary, or a comment", writeMarkdown, "## policyscan ", ""},
+		{"markdown", "GitHub's job summary, or a comment", func(w io.Writer, v *verdict.Verdict) error {
+			return writeMarkdown(w, v, a)
+		}, "## policyscan ", ""},
 		{"gitlab", "GitLab's Code Quality", writeGitLab, "[\n  {\n    \"description\"", "\"check_name\""},
 		{"rdjson", "reviewdog, which comments on changes", writeRDJSON,
 			"{\n  \"source\": {\n    \"name\": \"policyscan\"", ""},
-		Format{Name: "html", About: "one page to read and to search", begins: "<!DOCTYPE html>", holds: "policyscan"}.
-			Naming(""),
+		{"html", "one page to read and to search", func(w io.Writer, v *verdict.Verdict) error {
+			return writeHTML(w, v, "", a)
+		}, "<!DOCTYPE html>", "policyscan"},
 	}
 }
 
@@ -65,7 +70,7 @@ func Formats() []Format {
 // equal trees have equal verdicts wherever they are.
 func (f Format) Naming(tree string) Format {
 	if f.Name == "html" {
-		f.Write = func(w io.Writer, v *verdict.Verdict) error { return writeHTML(w, v, tree) }
+		f.Write = func(w io.Writer, v *verdict.Verdict) error { return writeHTML(w, v, tree, Arrangement{}) }
 	}
 	return f
 }

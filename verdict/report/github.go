@@ -137,7 +137,8 @@ func placeAnnotation(f rulePlace) annotation {
 			a.col, a.endCol = f.at.UTF16Column, f.at.UTF16EndColumn
 		}
 	}
-	for _, line := range append(f.lines(), ruleLines(f.rule, remedies(f.rule, f.Violation))...) {
+	about := ruleLines(f.rule, ownerNames(f.rule, f.Violation), remedies(f.rule, f.Violation))
+	for _, line := range append(f.lines(), about...) {
 		a.lines = append(a.lines, cut(line, annotationMessage/4)) // so that the limit of all takes nothing else
 	}
 	return a

@@ -160,21 +160,29 @@ func (v *view) groupByRule() {
 		if len(g.violations) == 0 {
 			v.groups = append(v.groups, g)
 		}
-		// Violations of a rule are in the order of their paths.
-		if n := len(g.files); n == 0 || g.files[n-1].path != pathOf(x) {
-			g.files = append(g.files, &fileGroup{path: pathOf(x)})
-			if x.File != "" {
-				g.numbers.files++
-			}
-		}
-		f := g.files[len(g.files)-1]
-		f.violations = append(f.violations, x)
-		g.violations = append(g.violations, x)
-		for _, n := range []*placeCounts{&f.numbers, &g.numbers, &v.numbers} {
-			n.add(x)
+		g.add(x)
+		v.numbers.add(x)
+	}
+	sortGroups(v.groups)
+}
+
+// add adds a violation of the rule. They are in the order of their paths.
+func (g *ruleGroup) add(x *verdict.Violation) {
+	if n := len(g.files); n == 0 || g.files[n-1].path != pathOf(x) {
+		g.files = append(g.files, &fileGroup{path: pathOf(x)})
+		if x.File != "" {
+			g.numbers.files++
 		}
 	}
-	for _, g := range v.groups {
+	f := g.files[len(g.files)-1]
+	f.violations = append(f.violations, x)
+	g.violations = append(g.violations, x)
+	f.numbers.add(x)
+	g.numbers.add(x)
+}
+
+func sortGroups(groups []*ruleGroup) {
+	for _, g := range groups {
 		slices.SortStableFunc(g.violations, func(a, b *verdict.Violation) int { return newFirst(a) - newFirst(b) })
 		slices.SortStableFunc(g.files, func(a, b *fileGroup) int {
 			if a.inCommit()+b.inCommit() > 0 { // in the verdict's order
@@ -183,7 +191,7 @@ func (v *view) groupByRule() {
 			return cmp.Or(a.numbers.order()-b.numbers.order(), Natural(a.path, b.path))
 		})
 	}
-	slices.SortStableFunc(v.groups, func(a, b *ruleGroup) int {
+	slices.SortStableFunc(groups, func(a, b *ruleGroup) int {
 		return cmp.Or(a.numbers.order()-b.numbers.order(), severityRank(a.rule.Severity)-severityRank(b.rule.Severity))
 	})
 }

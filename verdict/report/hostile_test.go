@@ -29,6 +29,9 @@ func TestHostileTexts(t *testing.T) {
 		wantAnnotations(t, v)
 		wantNoCommand(t, markdown(t, v))
 		pages := map[string]string{"markdown": markdown(t, v)}
+		for _, a := range []Arrangement{{By: "owner"}, {By: "folder"}} {
+			pages[a.By] = arranged(t, v, a, "markdown")
+		}
 		run, _ := sarifOf(t, v)
 		for _, r := range run.Tool.Driver.Rules {
 			pages["sarif"] += r.Help.Markdown + "\n"

@@ -107,6 +107,8 @@ type htmlPage struct {
 
 type htmlRule struct {
 	*verdict.Rule
+	Section string // the heading above its places; "" without one
+	Owner   string // of the rule, or of the files
 	Bundle  string // "" if there is only one
 	State   string // "violated", "holds" or "unknown"
 	Outcome string
@@ -153,8 +155,9 @@ const (
 )
 
 // writeHTML writes the page. tree names what was scanned, which the verdict does not; it may be "".
-func writeHTML(w io.Writer, document *verdict.Verdict, tree string) error {
+func writeHTML(w io.Writer, document *verdict.Verdict, tree string, a Arrangement) error {
 	v := newView(document)
+	v.arrange(a)
 	p := &htmlPage{
 		Verdict: v.Verdict, Tree: tree, Files: cmp.Or(v.scope(), v.modeWords()), Places: v.numbers.all(),
 		Rules: v.ruleCount(), Dirs: v.byDir(""),
@@ -205,9 +208,10 @@ func (p *htmlPage) addAllowed(v *view) {
 }
 
 func (p *htmlPage) addRules(v *view) {
-	rows := map[*ruleGroup]*htmlRule{}
+	rows := map[*verdict.Rule]*htmlRule{}
 	for _, g := range v.byRule {
 		row := &htmlRule{Rule: g.rule, State: "holds", Outcome: v.ruleOutcome(g), Count: g.numbers.all()}
+		row.Owner = ownerNames(g.rule, g.violations...)
 		switch {
 		case row.Count > 0:
 			row.State = "violated"
@@ -217,18 +221,23 @@ func (p *htmlPage) addRules(v *view) {
 		if len(v.Policy) > 1 {
 			row.Bundle = g.rule.From
 		}
-		rows[g] = row
+		rows[g.rule] = row
 		p.RuleRows = append(p.RuleRows, row)
 	}
 	used := map[string]int{}
-	for i, g := range v.groups {
-		row := rows[g]
-		row.Group = "rule-" + strconv.Itoa(i+1)
-		row.addPlaces(g, used)
-		p.Groups = append(p.Groups, row)
-		p.Types = with(p.Types, verdict.Visible(g.rule.Type))
-		p.Severities = with(p.Severities, verdict.Visible(g.rule.Severity))
-		p.Owners = with(p.Owners, flow(g.rule.Owner))
+	for _, s := range v.sections {
+		for _, g := range s.groups {
+			row := *rows[g.rule]
+			row.Group = "rule-" + strconv.Itoa(len(p.Groups)+1)
+			rows[g.rule].Group = cmp.Or(rows[g.rule].Group, row.Group)
+			row.Section, row.Owner = s.title, ownerNames(g.rule, g.violations...)
+			row.Outcome, row.Count = v.ruleOutcome(g), g.numbers.all()
+			row.addPlaces(g, used)
+			p.Groups = append(p.Groups, &row)
+			p.Types = with(p.Types, verdict.Visible(g.rule.Type))
+			p.Severities = with(p.Severities, verdict.Visible(g.rule.Severity))
+			p.Owners = with(p.Owners, flow(row.Owner))
+		}
 	}
 	if n := v.numbers; n.compared {
 		if n.fresh+n.freshMissing > 0 {

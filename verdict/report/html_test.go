@@ -20,7 +20,7 @@ import (
 func htmlOf(t *testing.T, v *verdict.Verdict) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := writeHTML(&b, v, ""); err != nil {
+	if err := writeHTML(&b, v, "", Arrangement{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -186,6 +186,6 @@ func junitFailure(g *ruleGroup) *junitResult {
 	if more := g.numbers.all() - junitMost + room; more > 0 {
 		lines = append(lines, "and "+count(more, "more place")+"; see verdict.json")
 	}
-	lines = append(lines, ruleLines(g.rule, remedies(g.rule, g.violations...))...)
+	lines = append(lines, ruleLines(g.rule, ownerNames(g.rule, g.violations...), remedies(g.rule, g.violations...))...)
 	return newJUnitResult(g.numbers.words("")+": "+cmp.Or(g.rule.Message, g.rule.Title), g.rule.Type, lines)
 }

@@ -25,8 +25,9 @@ const (
 // writeMarkdown writes the verdict as a page of GitHub's Markdown, for a job summary or a comment: the outcome, the
 // errors, the coverage, the rules, and the places by rule, folded, and by file. No text of the tree or the policy is
 // markup, a link or a mention: see markdowntext.go. The page has at most 900 KB, and says at its top what it omits.
-func writeMarkdown(w io.Writer, document *verdict.Verdict) error {
+func writeMarkdown(w io.Writer, document *verdict.Verdict, a Arrangement) error {
 	v, omitted := newView(document), map[string]int{}
+	v.arrange(a)
 	page := func() *markdownPage { return &markdownPage{document: "verdict.json", omitted: omitted} }
 	head, p, tail := page(), page(), page()
 	head.line("## policyscan " + v.headline())
@@ -39,11 +40,19 @@ func writeMarkdown(w io.Writer, document *verdict.Verdict) error {
 	tail.allowed(v)
 	tail.passed(v)
 	// The rest is for the first and the last lines.
-	p.violations(v, markdownLimit-head.b.Len()-tail.b.Len()-2<<10)
+	places, upto := 0, markdownLimit-head.b.Len()-tail.b.Len()-2<<10
+	for i, s := range v.sections {
+		places += s.numbers.all()
+		share := p.b.Len() + (upto-p.b.Len())/(len(v.sections)-i)
+		if heading := "\n### " + words(s.heading(), 1000); s.title != "" && p.b.Len()+len(heading) < share {
+			p.line(heading)
+		}
+		p.violations(s, share)
+	}
 
 	var notes []string
 	if n := omitted["place"]; n > 0 {
-		notes = append(notes, number(n)+" of "+count(v.numbers.all(), "place"))
+		notes = append(notes, number(n)+" of "+count(places, "place"))
 	}
 	for _, thing := range []string{"error", "row", "allowance"} {
 		if n := omitted[thing]; n > 0 {
@@ -194,7 +203,7 @@ const ruleHead = "\n| Rule | Title | Type | Severity | Owner | Selects | Outcome
 func (v *view) ruleRow(g *ruleGroup) string {
 	r := g.rule
 	row := "| " + link(codeMarkdown(clip(r.ID, 200)), r.DocsURL)
-	for _, s := range []string{r.Title, r.Type, r.Severity, r.Owner} {
+	for _, s := range []string{r.Title, r.Type, r.Severity, ownerNames(g.rule, g.violations...)} {
 		row += " | " + words(s, 200)
 	}
 	return row + " | " + count(r.Files, "file") + " | " + v.ruleOutcome(g) + " |"
@@ -208,14 +217,14 @@ func (p *markdownPage) passed(v *view) {
 
 // violations lists the places by rule and by file. The rules share the room up to upto, so that one with thousands of
 // places leaves some to the next ones.
-func (p *markdownPage) violations(v *view, upto int) {
+func (p *markdownPage) violations(s *section, upto int) {
 	const most = 64 // rules that room is kept for
-	open := v.numbers.all() <= markdownOpen
-	for i, g := range v.groups {
+	open := s.numbers.all() <= markdownOpen
+	for i, g := range s.groups {
 		reason, onePattern := commonReason(g.violations), isOnePattern(g.violations)
 		summary := fmt.Sprintf("%s %s: %s", codeHTML(clip(g.rule.ID, 200)), prose(clip(g.rule.Title, 200), codeHTML),
 			g.numbers.words(""))
-		head, share := "", (upto-p.b.Len())/min(len(v.groups)-i, most)
+		head, share := "", (upto-p.b.Len())/min(len(s.groups)-i, most)
 		for _, note := range ruleNotes(g.rule, reason, remedies(g.rule, g.violations...)) {
 			head += "\n" + note + "\n"
 		}

@@ -15,7 +15,7 @@ import (
 func markdown(t *testing.T, v *verdict.Verdict) string {
 	t.Helper()
 	var b strings.Builder
-	if err := writeMarkdown(&b, v); err != nil {
+	if err := writeMarkdown(&b, v, Arrangement{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

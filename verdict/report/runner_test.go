@@ -1,7 +1,6 @@
 package report
 
 import (
-	"io"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -192,6 +191,7 @@ func wantNoCommands(t *testing.T, file, excerpt, pattern, text string) {
 		{Commands: true, Policy: text, Root: file, Prefix: pattern + "/"},
 		{Commands: true, Policy: file, Root: text, Width: 30, Elapsed: time.Second},
 		{Commands: true, Policy: pattern, Root: excerpt, Width: 80, Color: true},
+		{Commands: true, Arrangement: Arrangement{By: "owner"}}, {Commands: true, Arrangement: Arrangement{"folder", text}},
 	} {
 		var b strings.Builder
 		if err := WriteText(&b, v, o); err != nil {
@@ -200,9 +200,13 @@ func wantNoCommands(t *testing.T, file, excerpt, pattern, text string) {
 		wantNoCommand(t, b.String())
 		wantSafe(t, b.String(), o.Color)
 	}
-	for _, write := range []func(io.Writer, *verdict.Verdict) error{Named("json").Write, writeMarkdown} {
+	formats := []Format{Named("json"), Named("markdown")}
+	for _, by := range []string{"owner", "folder"} {
+		formats = append(formats, Arrangement{By: by}.Formats()...)
+	}
+	for _, f := range formats {
 		var b strings.Builder
-		if err := write(&b, v); err != nil {
+		if err := f.Write(&b, v); err != nil {
 			t.Fatal(err)
 		}
 		wantNoCommand(t, b.String())

@@ -34,7 +34,7 @@ func sarifRuleOfCode(code string) sarifRule {
 func sarifRuleOf(r *verdict.Rule, id string) sarifRule {
 	// GitHub refuses an empty description. Every rule of a bundle has a title.
 	short := cmp.Or(sarifPlain(full(flow(r.Title)), sarifMostDescribed), "A rule without a title.")
-	lines := append(namedLines("rule: ", r.Title), ruleLines(r, []string{r.Remediation})...)
+	lines := append(namedLines("rule: ", r.Title), ruleLines(r, r.Owner, []string{r.Remediation})...)
 	help := sarifText{
 		Text: sarifEscape(strings.Join(lines, "\n")), Markdown: "**" + prose(r.Title, codeMarkdown) + "**\n",
 	}

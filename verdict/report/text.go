@@ -34,6 +34,7 @@ type TextOptions struct {
 	Most     int           // shown places of a rule with many, and limit of other lists; 0: all
 	Brief    bool          // of a PASS, only the last line
 	Commands bool          // the reader obeys workflow commands (GitHub Actions): defuse them
+	Arrangement
 
 	Mistakes map[verdict.Error]Mistake // more about some errors than the verdict has
 }
@@ -43,6 +44,7 @@ type TextOptions struct {
 // summary, and in the last line the outcome and the counts.
 func WriteText(w io.Writer, document *verdict.Verdict, o TextOptions) error {
 	v := newView(document)
+	v.arrange(o.Arrangement)
 	if v.neverScanned() {
 		o.Policy, o.Elapsed = "", 0
 		if !strings.Contains(v.Errors[0].Message, "the root") { // otherwise the reader must know which
@@ -71,8 +73,13 @@ func (t *textWriter) body(v *view) {
 		t.labelled("policy change: ", change)
 	}
 	t.gap(len(changes))
-	for _, g := range v.groups {
-		t.group(g)
+	for _, s := range v.sections {
+		if s.title != "" {
+			t.line("%s", t.paint(bold, "== "+s.heading()))
+		}
+		for _, g := range s.groups {
+			t.group(g)
+		}
 	}
 	t.allowed(v)
 	if endings := v.endings(); len(endings) > 0 {
@@ -96,7 +103,7 @@ func (t *textWriter) group(g *ruleGroup) {
 	if severity := flow(r.Severity); severity != "" {
 		about = "severity: " + severity + "; " + about
 	}
-	if owner := flow(r.Owner); owner != "" {
+	if owner := flow(ownerNames(g.rule, g.violations...)); owner != "" {
 		about += "; owner: " + owner
 	}
 	id := verdict.Visible(r.ID)
@@ -328,7 +335,7 @@ func (t *textWriter) last(outcome verdict.Outcome, text string, elapsed time.Dur
 
 // tallies counts many places by rule and by directory.
 func (t *textWriter) tallies(v *view) {
-	if v.numbers.places < tallyPlaces {
+	if v.numbers.places < tallyPlaces || v.narrowed != "" {
 		return
 	}
 	var rules []tally
@@ -389,30 +396,13 @@ func tallyWords(all []tally) []string {
 
 // byDir counts the places of each directory, one level below the common parent.
 func (v *view) byDir(prefix string) []tally {
-	places := map[string]int{} // by file
-	common := ""
+	dirs, dirOf := map[string]int{}, v.topDirs(prefix)
 	for _, g := range v.groups {
 		for _, f := range g.files {
-			if f.path == "" {
-				continue
+			if f.path != "" {
+				dirs[dirOf(f.violations[0].File)] += f.numbers.places
 			}
-			file := prefix + f.violations[0].File
-			if len(places) == 0 {
-				common = file[:strings.LastIndexByte(file, '/')+1]
-			}
-			for !strings.HasPrefix(file, common) {
-				common = common[:strings.LastIndexByte(common[:len(common)-1], '/')+1]
-			}
-			places[file] += f.numbers.places
 		}
-	}
-	dirs := map[string]int{}
-	for file, n := range places {
-		dir, _, inside := strings.Cut(file[len(common):], "/")
-		if dir = common + dir + "/"; !inside {
-			dir = cmp.Or(common, "./")
-		}
-		dirs[dir] += n
 	}
 	var all []tally
 	for dir, n := range dirs {
@@ -420,4 +410,31 @@ func (v *view) byDir(prefix string) []tally {
 	}
 	sortTallies(all)
 	return all
+}
+
+// topDirs returns the directory of a violation's file, one level below the common parent of all, after a prefix.
+func (v *view) topDirs(prefix string) (dirOf func(file string) string) {
+	common, any := "", false
+	for i := range v.Violations {
+		file := prefix + v.Violations[i].File
+		if file == prefix || v.Violations[i].PlaceCount == 0 {
+			continue
+		}
+		if !any {
+			common, any = file[:strings.LastIndexByte(file, '/')+1], true
+		}
+		for !strings.HasPrefix(file, common) {
+			common = common[:strings.LastIndexByte(common[:len(common)-1], '/')+1]
+		}
+	}
+	return func(file string) string {
+		if file == "" {
+			return theTree
+		}
+		dir, _, inside := strings.Cut((prefix + file)[len(common):], "/")
+		if dir = common + dir + "/"; !inside {
+			dir = cmp.Or(common, "./")
+		}
+		return dir
+	}
 }

@@ -16,6 +16,8 @@ type view struct {
 	byRule     []*ruleGroup                // all rules, in the verdict's order
 	groups     []*ruleGroup                // rules with places to fix, in the order in which a person reads them
 	ruleOf     []*ruleGroup                // of each violation
+	sections   []*section                  // as arranged
+	narrowed   string                      // says which of the places the sections have; "": all
 	undecided  []verdict.Error             // the errors; also one that there is no rule, so that no FAIL looks clean
 	newAllowed []*verdict.AllowedViolation // new, but an allowance permits them
 	unused     []string                    // the ids of rules that select no file, safe to print
@@ -39,16 +41,21 @@ func newView(v *verdict.Verdict) *view {
 			w.unused = append(w.unused, verdict.Visible(r.ID))
 		}
 	}
+	w.numbers.files = fileCount(w.groups)
+	w.sections = []*section{{groups: w.groups, numbers: w.numbers}}
+	w.comparable = v.Scope.Mode == "diff" || v.Scope.Mode == "staged"
+	return w
+}
+
+func fileCount(groups []*ruleGroup) int {
 	files := map[string]bool{}
-	for _, g := range w.groups {
+	for _, g := range groups {
 		for _, f := range g.files {
 			files[f.path] = true
 		}
 	}
 	delete(files, "") // the tree
-	w.numbers.files = len(files)
-	w.comparable = v.Scope.Mode == "diff" || v.Scope.Mode == "staged"
-	return w
+	return len(files)
 }
 
 func (v *view) passes() bool { return v.Verdict.Verdict == verdict.Pass }
@@ -159,7 +166,7 @@ func (v *view) ofCommit() bool {
 
 // notes are remarks that do not limit the outcome.
 func (v *view) notes() []string {
-	all := with(nil, v.behindNote())
+	all := with(with(nil, v.behindNote()), v.narrowed)
 	// A glob may be a mistake; but a change or a list need not have a covered file.
 	if n := len(v.unused); n > 0 && v.Scope.Mode == "full" && !v.coversNothing() {
 		all = append(all, fmt.Sprintf("%s of %s %s no file: %s", number(n), count(len(v.Rules), "rule"),
