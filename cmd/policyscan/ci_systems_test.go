@@ -117,7 +117,7 @@ var ciAgents = []ciAgent{
 		pushed: "default",
 	},
 	{
-		// With fetch-target-branch, which is a fetch of its own.
+		// With fetch-target-branch, which is another fetch.
 		name: "woodpecker", setup: initOrigin, history: "partial: false, depth: 0", ready: true,
 		fetch: "fetch -q --no-tags origin +{sha}:\nreset -q --hard {sha}\nfetch -q origin main",
 		pull: "CI=woodpecker CI_PIPELINE_EVENT=pull_request CI_COMMIT_SHA={sha} CI_COMMIT_TARGET_BRANCH=main " +
@@ -245,6 +245,9 @@ func TestCISystems(t *testing.T) {
 		if !a.ready {
 			c.agent(dir, "fetch -q origin "+tip, values)
 			fetchTarget("may be from an earlier pipeline")
+			byTarget()
+			c.gitIn(dir, "", "update-ref", "refs/remotes/origin/main", c.lax)
+			fetchTarget("the last git fetch found it at " + c.tight[:7])
 			byTarget()
 		}
 		if a.target != "" {

@@ -171,12 +171,12 @@ var ciSystems = []ciSystem{
 	// https://www.jetbrains.com/help/teamcity/pull-requests.html: only build parameters have the target branch.
 	{
 		name: "teamcity", title: "TeamCity", job: "TEAMCITY_VERSION",
-		history: "TeamCity: teamcity.git.shallowClone=false",
+		history: "TeamCity: a VCS root whose checkout policy is Use mirrors",
 	},
 	// https://docs.aws.amazon.com/codebuild/latest/userguide/build-env-ref-env-vars.html
 	{
-		name: "codebuild", title: "AWS CodeBuild", job: "CODEBUILD_BUILD_ID", history: "CodeBuild: Git clone depth: Full",
-		event:  named("CODEBUILD_WEBHOOK_EVENT", "PULL_REQUEST", "PUSH"),
+		name: "codebuild", title: "AWS CodeBuild", job: "CODEBUILD_BUILD_ID",
+		history: "CodeBuild: Git clone depth: Full", event: named("CODEBUILD_WEBHOOK_EVENT", "PULL_REQUEST", "PUSH"),
 		commit: "CODEBUILD_RESOLVED_SOURCE_VERSION", target: "CODEBUILD_WEBHOOK_BASE_REF",
 		before: "CODEBUILD_WEBHOOK_PREV_COMMIT",
 	},
@@ -190,10 +190,10 @@ const (
 
 // currentCI returns the system that runs this job, or nil.
 func currentCI(env func(name string) string) *ciSystem {
-	for i := range ciSystems {
-		name, value, exact := strings.Cut(ciSystems[i].job, "=")
+	for _, ci := range ciSystems {
+		name, value, exact := strings.Cut(ci.job, "=")
 		if got := env(name); got != "" && (!exact || got == value) {
-			return &ciSystems[i]
+			return &ci
 		}
 	}
 	return nil

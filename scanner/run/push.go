@@ -16,7 +16,7 @@ type push struct {
 	// reusesClones: the clone can be an earlier pipeline's, so that only this job's fetches count.
 	reusesClones bool
 	forced       bool   // as GitHub reports it; elsewhere ancestry decides
-	isNew        bool   // the ref did not exist, or nobody knows where it was: the base is the default branch
+	isNew        bool   // the ref did not exist, or its old commit is unknown: the base is the default branch
 	why          string // why there is no base
 }
 
