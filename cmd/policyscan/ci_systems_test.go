@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -14,6 +16,7 @@ type ciAgent struct {
 	name   string
 	setup  string // git commands in a new directory, one on each line
 	fetch  string // git commands of each job, in a directory that may have been used before
+	manual string // the section of docs/ci.md with a fetch to copy
 	pull   string // variables of a job of a pull request
 	push   string // variables of a push
 	target string // the variable of the target branch
@@ -53,7 +56,8 @@ var ciAgents = []ciAgent{
 		pushed: `a job of Azure Pipelines for the event "Schedule" has no base`,
 	},
 	{
-		name: "jenkins", setup: initOrigin, target: "CHANGE_TARGET", history: "without Shallow clone",
+		name: "jenkins", manual: "Jenkins",
+		setup: initOrigin, target: "CHANGE_TARGET", history: "without Shallow clone",
 		fetch: "fetch -q --no-tags --force {url} +refs/pull/1/head:refs/remotes/origin/PR-1\ncheckout -q -f {sha}",
 		pull: "JENKINS_URL=https://ci.example/ BRANCH_NAME=PR-1 CHANGE_ID=1 CHANGE_TARGET=main CHANGE_BRANCH=work " +
 			"GIT_COMMIT={sha} GIT_PREVIOUS_COMMIT={before}",
@@ -70,7 +74,8 @@ var ciAgents = []ciAgent{
 		push: "JENKINS_URL=https://ci.example/ BRANCH_NAME={branch}", pushed: `GIT_COMMIT is "", not the hash of a commit`,
 	},
 	{
-		name: "gerrit", setup: initOrigin, target: "GERRIT_BRANCH", history: "without Shallow clone",
+		name: "gerrit", manual: "Gerrit Trigger",
+		setup: initOrigin, target: "GERRIT_BRANCH", history: "without Shallow clone",
 		fetch: "fetch -q --no-tags --force {url} refs/pull/1/head\ncheckout -q -f {sha}",
 		pull: "JENKINS_URL=https://ci.example/ GERRIT_EVENT_TYPE=patchset-created GERRIT_CHANGE_NUMBER=1 " +
 			"GERRIT_BRANCH=main GERRIT_PATCHSET_REVISION={sha} GERRIT_REFSPEC=refs/changes/01/1/1",
@@ -79,7 +84,8 @@ var ciAgents = []ciAgent{
 		pushed: "before",
 	},
 	{
-		name: "bitbucket", setup: "clone -q --branch work --depth 50 {url} .", history: "clone: depth: full",
+		name: "bitbucket", manual: "Bitbucket Pipelines",
+		setup: "clone -q --branch work --depth 50 {url} .", history: "clone: depth: full",
 		fetch:  "fetch -q origin work\nreset -q --hard {sha}",
 		target: "BITBUCKET_PR_DESTINATION_BRANCH",
 		pull: "BITBUCKET_BUILD_NUMBER=7 BITBUCKET_PR_ID=1 BITBUCKET_BRANCH=work BITBUCKET_COMMIT={sha} " +
@@ -88,7 +94,8 @@ var ciAgents = []ciAgent{
 		pushed: "Bitbucket Pipelines " + noDefault,
 	},
 	{
-		name: "buildkite", setup: cloneAll, target: "BUILDKITE_PULL_REQUEST_BASE_BRANCH",
+		name: "buildkite", manual: "Buildkite",
+		setup: cloneAll, target: "BUILDKITE_PULL_REQUEST_BASE_BRANCH",
 		history: "BUILDKITE_GIT_CLONE_FLAGS and BUILDKITE_GIT_FETCH_FLAGS without --depth",
 		fetch:   "clean -ffxdq\nfetch -q --prune origin refs/pull/1/head\ncheckout -q -f {sha}",
 		pull: "BUILDKITE=true BUILDKITE_BRANCH=work BUILDKITE_COMMIT={sha} BUILDKITE_PULL_REQUEST=1 " +
@@ -128,7 +135,8 @@ var ciAgents = []ciAgent{
 	},
 	{
 		// The agent merges into a local main, which a directory that is used again may have from an earlier job.
-		name: "drone", setup: initOrigin, history: "Drone: clone: without depth",
+		name: "drone", manual: "Drone",
+		setup: initOrigin, history: "Drone: clone: without depth",
 		fetch: "fetch -q origin +refs/heads/main:\ncheckout -q main\nfetch -q origin refs/pull/1/head:\n" +
 			"merge -q --no-edit {sha}",
 		pull: "CI=true DRONE=true DRONE_BUILD_EVENT=pull_request DRONE_COMMIT_SHA={sha} DRONE_TARGET_BRANCH=main " +
@@ -164,7 +172,8 @@ var ciAgents = []ciAgent{
 		pushed: `a job of Travis CI for the event "cron" has no base`,
 	},
 	{
-		name: "codebuild", setup: cloneAll, target: "CODEBUILD_WEBHOOK_BASE_REF", history: "Git clone depth: Full",
+		name: "codebuild", manual: "AWS CodeBuild",
+		setup: cloneAll, target: "CODEBUILD_WEBHOOK_BASE_REF", history: "Git clone depth: Full",
 		fetch: "fetch -q origin refs/pull/1/head\ncheckout -q -f {sha}",
 		pull: "CODEBUILD_BUILD_ID=p:1 CODEBUILD_WEBHOOK_EVENT=PULL_REQUEST_UPDATED CODEBUILD_SOURCE_VERSION=pr/1 " +
 			"CODEBUILD_WEBHOOK_BASE_REF=refs/heads/main CODEBUILD_WEBHOOK_TRIGGER=pr/1 " +
@@ -201,6 +210,37 @@ func (c *ciRepo) clone(dir, setup string, values *strings.Replacer) {
 	c.agent(dir, setup, values)
 }
 
+// manualLine is a line of a section of docs/ci.md that fetches the target, in YAML, Groovy or as it is.
+var manualLine = regexp.MustCompile(`(?m)^ *(?:- |sh ')?((?:branch=|git fetch origin ).*?)'?$`)
+
+// copied runs the lines of a section of docs/ci.md that fetch the target, with the variables of a job.
+func (c *ciRepo) copied(dir, section string, vars []string) {
+	c.t.Helper()
+	page, err := os.ReadFile("../../docs/ci.md")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "\n### "+section+"\n")
+	text, _, _ = strings.Cut(text, "\n##")
+	script := "set -e\n"
+	if _, target, ok := strings.Cut(text, "TARGET: "); ok {
+		target, _, _ = strings.Cut(target, "\n")
+		script += "TARGET=" + target + "\n"
+	}
+	lines := manualLine.FindAllStringSubmatch(text, -1)
+	if len(lines) == 0 {
+		c.t.Fatalf("the section %s has no git fetch", section)
+	}
+	for _, line := range lines {
+		script += line[1] + "\n"
+	}
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir, cmd.Env = filepath.Join(c.dir, dir), append(os.Environ(), vars...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		c.t.Fatalf("%s: %v\n%s\n%s", section, err, script, out)
+	}
+}
+
 // TestCISystems: what each system's variables and clone lead to. No clone and no variable ends in a PASS with less
 // than the change: the branch began before the rule, so whatever is compared with its start passes.
 func TestCISystems(t *testing.T) {
@@ -225,16 +265,21 @@ func TestCISystems(t *testing.T) {
 				t.Errorf("%s: %+v", dir, v.Scope)
 			}
 		}
-		fetchTarget := func(why string) {
+		fetchTarget := func(why, manual string) {
 			t.Helper()
 			if !a.ready {
-				c.obey(dir, c.auto(dir, vars, exitUndecided, undecidedBase, "rules of the target branch main", why, fetchMain))
+				said := c.auto(dir, vars, exitUndecided, undecidedBase, "rules of the target branch main", why, fetchMain)
+				if manual == "" {
+					c.obey(dir, said)
+				} else {
+					c.copied(dir, manual, vars)
+				}
 				c.gitIn(dir, "", "rev-parse", "refs/remotes/origin/main")
 			}
 		}
 		c.clone(dir, a.setup+"\nfetch -q --no-write-fetch-head --update-head-ok origin +{before}:refs/heads/main", values)
 		c.agent(dir, a.fetch, values)
-		fetchTarget("refs/remotes/origin/main")
+		fetchTarget("refs/remotes/origin/main", a.manual)
 		if strings.Contains(a.fetch, "--depth=1 ") {
 			c.obey(dir, c.auto(dir, vars, exitUndecided, "UNDECIDED E_SHALLOW", a.history))
 			c.obey(dir, fetchMain)
@@ -244,15 +289,20 @@ func TestCISystems(t *testing.T) {
 		// The directory again: nothing of an earlier job counts.
 		if !a.ready {
 			c.agent(dir, "fetch -q origin "+tip, values)
-			fetchTarget("may be from an earlier pipeline")
+			fetchTarget("may be from an earlier pipeline", "")
 			byTarget()
 			c.gitIn(dir, "", "update-ref", "refs/remotes/origin/main", c.lax)
-			fetchTarget("the last git fetch found it at " + c.tight[:7])
+			fetchTarget("the last git fetch found it at "+c.tight[:7], "")
 			byTarget()
 		}
 		if a.target != "" {
 			empty := append(vars, a.target+"=")
 			c.auto(dir, empty, exitUndecided, "UNDECIDED E_USAGE", a.target, "git fetch origin +refs/heads/main:")
+		}
+		if a.ready && a.name == "azure" {
+			c.gitIn(dir, "", "fetch", "-q", "origin", tip)
+			c.auto(dir, append(vars, "SYSTEM_JOBATTEMPT=2"), exitViolation, badAlone, "a re-run checks the merge commit")
+			c.agent(dir, a.fetch, values)
 		}
 		// The job checked out the target instead of the change.
 		c.gitIn(dir, "", "checkout", "-q", "--detach", c.tight)
@@ -319,10 +369,11 @@ func TestCISystemsWithoutVariables(t *testing.T) {
 	const remote = "--diff-base origin/main"
 	for _, row := range []struct{ env, says string }{
 		{"CI=true", "unknown CI environment; name the target branch"},
-		{"CIRCLECI=true CIRCLE_BRANCH=work CIRCLE_SHA1=" + tip, "CircleCI has no variable for the target branch"},
-		{"TEAMCITY_VERSION=2026.2 BUILD_VCS_NUMBER=" + tip, "TeamCity has no variable for the target branch"},
+		{"CIRCLECI=true CIRCLE_BRANCH=work CIRCLE_SHA1=" + tip, "no variable has the target branch (CircleCI: checkout"},
+		{"TEAMCITY_VERSION=2026.2 BUILD_VCS_NUMBER=" + tip, "no variable has the target branch (TeamCity: a VCS root"},
 		{"JENKINS_URL=x CHANGE_ID=1 CHANGE_TARGET=main CHANGE_FORK=somebody GIT_COMMIT=" + tip,
-			`the change is from a fork (CHANGE_FORK: "somebody"), which origin may be`},
+			`(CHANGE_FORK: "somebody"), not the target's repository; fetch it in this job and name the remote branch: ` +
+				`git fetch URL +refs/heads/main:refs/remotes/origin/main`},
 		{"BUILDKITE=true BUILDKITE_PULL_REQUEST=1 BUILDKITE_COMMIT=main", `BUILDKITE_COMMIT is "main", not the hash`},
 		{"DRONE=true DRONE_BUILD_EVENT=push DRONE_COMMIT_BEFORE=main DRONE_COMMIT_SHA=" + tip,
 			`DRONE_COMMIT_BEFORE is "main", not the hash`},

@@ -79,8 +79,8 @@ func firstSet(env func(string) string, variables string) string {
 	return ""
 }
 
-// ciSystems are the known CI systems, in the order in which they count: one may run in a job of a later one. All pages
-// were read on 2026-11-29.
+// ciSystems are the known CI systems, in the order in which they count: one may run in a job of a later one. The pages
+// are as of 2026-11-29.
 var ciSystems = []ciSystem{
 	// https://forgejo.org/docs/latest/user/actions/reference/
 	{
@@ -105,7 +105,7 @@ var ciSystems = []ciSystem{
 	// https://docs.prow.k8s.io/docs/jobs/#job-environment-variables
 	{
 		name: "prow", title: "Prow", job: "PULL_BASE_SHA", choose: (*commitRange).prow,
-		history: "Prow: decoration_config without clone_depth",
+		history: "Prow: without clone_depth",
 	},
 	// https://woodpecker-ci.org/docs/usage/environment; CI_PREV_COMMIT_SHA may be a pull request's.
 	{
@@ -210,9 +210,9 @@ func inThisCI(env func(name string) string, message string) string {
 }
 
 // nameBase is the advice to name the base. The clone of a CI job has no local branch, or an old one.
-func nameBase(branch string) string {
+func nameBase(from, branch string) string {
 	return fmt.Sprintf("fetch it in this job and name the remote branch: %s, then --diff-base origin/%s",
-		repo.FetchBranchCommand("origin", "origin", branch), branch)
+		repo.FetchBranchCommand(from, "origin", branch), branch)
 }
 
 // fromVariables chooses the commits by the variables of the system. They name branches and commits; what a branch is
@@ -220,7 +220,7 @@ func nameBase(branch string) string {
 func (c *commitRange) fromVariables(head string) error {
 	ci := c.ci
 	if ci.event == nil {
-		return fmt.Errorf("%s has no variable for the target branch; %s", ci.title, nameBase("main"))
+		return fmt.Errorf("no variable has the target branch (%s); %s", ci.history, nameBase("origin", "main"))
 	}
 	value := func(variables string) string { return firstSet(c.env, variables) }
 	event := ci.event(c.env)
@@ -251,11 +251,10 @@ func (c *commitRange) fromVariables(head string) error {
 		c.strategy = ci.name + "-pull-request"
 		switch fork := value(ci.fork); {
 		case branch == "":
-			return fmt.Errorf("%s is empty, the variable of the target branch; %s", ci.target, nameBase("main"))
+			return fmt.Errorf("%s is empty, the variable of the target branch; %s", ci.target, nameBase("origin", "main"))
 		case fork != "":
-			return fmt.Errorf("the change is from a fork (%s: %q), which origin may be; "+
-				"fetch the target branch from its own repository and name the base, such as --diff-base origin/main",
-				ci.fork, fork)
+			return fmt.Errorf("origin may be the fork that the change is from (%s: %q), not the target's repository; %s",
+				ci.fork, fork, nameBase("URL", branch))
 		}
 		return c.compareFetched(branch, "origin", "", "pull request", "target branch")
 	}
@@ -267,7 +266,7 @@ func (c *commitRange) fromVariables(head string) error {
 	c.push.isNew = true
 	if branch = value(ci.defaultBranch); branch == "" {
 		return fmt.Errorf("%s does not name the commit before this push, or the default branch; %s; "+
-			"on that branch itself scan everything, without --diff-base", ci.title, nameBase("main"))
+			"on that branch itself scan everything, without --diff-base", ci.title, nameBase("origin", "main"))
 	}
 	return c.compareFetched(branch, "origin", "", "push", "default branch")
 }
@@ -283,12 +282,12 @@ const fetchFirst = "fetch it in this job, before the scan"
 func (c *commitRange) compareFetched(branch, from, url, what, which string) error {
 	tip, why, err := c.fetched(branch, url)
 	if why != "" {
-		return missingCommit("a %s is checked with the rules of the %s %s, and %s; %s: %s",
-			what, which, branch, why, fetchFirst, repo.FetchBranchCommand(from, "origin", branch))
+		return missingCommit("a %s is checked with the rules of the %s %s, and %s; %s (%s): %s",
+			what, which, branch, why, fetchFirst, c.ci.history, repo.FetchBranchCommand(from, "origin", branch))
 	}
 	c.base, c.tip = tracking("origin", branch), tip
 	return err
 }
 
 // errUnknownCI is the error of the base auto outside of the known systems.
-var errUnknownCI = errors.New("unknown CI environment; name the target branch: " + nameBase("main"))
+var errUnknownCI = errors.New("unknown CI environment; name the target branch: " + nameBase("origin", "main"))
