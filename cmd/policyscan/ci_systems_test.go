@@ -416,3 +416,26 @@ func TestCISystemsEvents(t *testing.T) {
 			"actions/checkout: fetch-depth: 0")
 	}
 }
+
+// TestCISystemsTagOfAHash: a pusher can name a tag like the commit before the push, which this clone lacks. A full hash
+// is never a tag or branch.
+func TestCISystemsTagOfAHash(t *testing.T) {
+	t.Parallel()
+	c := newCI(t)
+	harm := c.branch("work", c.lax)
+	c.git("checkout", "-q", "work")
+	c.put("good.tf", "cidr = \"10.0.0.0/8\"\n")
+	tip := c.commit("good")
+	c.git("tag", c.tight, harm)
+	for i, row := range []string{
+		"DRONE=true DRONE_BUILD_EVENT=push DRONE_COMMIT_SHA={sha} DRONE_COMMIT_BEFORE={before}",
+		"GITLAB_CI=true CI_PIPELINE_SOURCE=push CI_COMMIT_SHA={sha} CI_COMMIT_BEFORE_SHA={before}",
+		"GITLAB_CI=true CI_COMMIT_SHA={sha} CI_MERGE_REQUEST_TARGET_BRANCH_SHA={before}",
+	} {
+		dir := fmt.Sprint("clone", i)
+		c.gitIn("", "", "clone", "-q", "--depth", "2", "--branch", "work", "file://"+c.path(""), dir)
+		c.gitIn(dir, "", "rev-parse", "refs/tags/"+c.tight) // it comes along
+		vars := strings.Fields(strings.NewReplacer("{sha}", tip, "{before}", c.tight).Replace(row))
+		c.auto(dir, vars, exitUndecided, undecidedBase, "git fetch origin "+c.tight)
+	}
+}
