@@ -251,9 +251,10 @@ func (c *commitRange) fromVariables(head string) error {
 		c.strategy = ci.name + "-pull-request"
 		switch fork := value(ci.fork); {
 		case branch == "":
-			return fmt.Errorf("%s is empty, the variable of the target branch; %s", ci.target, nameBase("origin", "main"))
+			return fmt.Errorf("%s, the variable of the target branch, is empty; %s",
+				ci.target, nameBase("origin", "main"))
 		case fork != "":
-			return fmt.Errorf("origin may be the fork that the change is from (%s: %q), not the target's repository; %s",
+			return fmt.Errorf("origin may be the fork of the change (%s: %q), not the target's repository; %s",
 				ci.fork, fork, nameBase("URL", branch))
 		}
 		return c.compareFetched(branch, "origin", "", "pull request", "target branch")
