@@ -1,7 +1,6 @@
 package run
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,107 +78,110 @@ func firstSet(env func(string) string, variables string) string {
 	return ""
 }
 
-// ciSystems are the known CI systems, in the order in which they count: one may run in a job of a later one. The pages
-// are as of 2026-11-29.
-var ciSystems = []ciSystem{
-	// https://forgejo.org/docs/latest/user/actions/reference/
-	{
-		name: "forgejo", title: "Forgejo Actions", job: "FORGEJO_ACTIONS=true", attempt: "GITHUB_RUN_ATTEMPT",
-		history: actionsHistory, two: actionsTwo, choose: (*commitRange).gitHub,
-	},
-	// https://docs.gitea.com/usage/actions/comparison
-	{
-		name: "gitea", title: "Gitea Actions", job: "GITEA_ACTIONS=true", attempt: "GITHUB_RUN_ATTEMPT",
-		history: actionsHistory, two: actionsTwo, choose: (*commitRange).gitHub,
-	},
-	// https://docs.github.com/en/actions/reference/workflows-and-actions/variables
-	{
-		name: "github", title: "GitHub Actions", job: "GITHUB_ACTIONS=true", attempt: "GITHUB_RUN_ATTEMPT",
-		history: actionsHistory, two: actionsTwo, choose: (*commitRange).gitHub,
-	},
-	// https://docs.gitlab.com/ci/variables/predefined_variables/
-	{
-		name: "gitlab", title: "GitLab", job: "GITLAB_CI=true", choose: (*commitRange).gitLab,
-		history: "GitLab: GIT_DEPTH: 0", two: "GitLab: GIT_DEPTH: 2",
-	},
-	// https://docs.prow.k8s.io/docs/jobs/#job-environment-variables
-	{
-		name: "prow", title: "Prow", job: "PULL_BASE_SHA", choose: (*commitRange).prow,
-		history: "Prow: without clone_depth",
-	},
-	// https://woodpecker-ci.org/docs/usage/environment; CI_PREV_COMMIT_SHA may be a pull request's.
-	{
-		name: "woodpecker", title: "Woodpecker", job: "CI=woodpecker",
-		history: "Woodpecker: clone: git: settings: {partial: false, depth: 0}",
-		event:   named("CI_PIPELINE_EVENT", "pull_request", "push", "tag"),
-		commit:  "CI_COMMIT_SHA", target: "CI_COMMIT_TARGET_BRANCH", defaultBranch: "CI_REPO_DEFAULT_BRANCH",
-	},
-	// https://docs.drone.io/pipeline/environment/reference/
-	{
-		name: "drone", title: "Drone", job: "DRONE", history: "Drone: clone: without depth",
-		event:  named("DRONE_BUILD_EVENT", "pull_request", "push"),
-		commit: "DRONE_COMMIT_SHA", target: "DRONE_TARGET_BRANCH", before: "DRONE_COMMIT_BEFORE",
-		defaultBranch: "DRONE_REPO_BRANCH",
-	},
-	// https://buildkite.com/docs/pipelines/configure/environment-variables
-	{
-		name: "buildkite", title: "Buildkite", job: "BUILDKITE",
-		history: "Buildkite: BUILDKITE_GIT_CLONE_FLAGS and BUILDKITE_GIT_FETCH_FLAGS without --depth",
-		event:   numbered("BUILDKITE_MERGE_QUEUE_BASE_BRANCH BUILDKITE_PULL_REQUEST"),
-		commit:  "BUILDKITE_COMMIT", defaultBranch: "BUILDKITE_PIPELINE_DEFAULT_BRANCH",
-		target: "BUILDKITE_MERGE_QUEUE_BASE_BRANCH BUILDKITE_PULL_REQUEST_BASE_BRANCH",
-	},
-	// https://circleci.com/docs/reference/variables/ (2026-09-29): only pipeline values have the target branch.
-	{
-		name: "circleci", title: "CircleCI", job: "CIRCLECI", history: "CircleCI: checkout with method: full",
-	},
-	// https://learn.microsoft.com/azure/devops/pipelines/build/variables
-	{
-		name: "azure", title: "Azure Pipelines", job: "TF_BUILD",
-		history: "Azure Pipelines: checkout: self with fetchDepth: 0",
-		two:     "Azure Pipelines: checkout: self with fetchDepth: 2",
-		event:   named("BUILD_REASON", "PullRequest", "IndividualCI", "BatchedCI"),
-		commit:  "BUILD_SOURCEVERSION", target: "SYSTEM_PULLREQUEST_TARGETBRANCH",
-		source: "SYSTEM_PULLREQUEST_SOURCECOMMITID", attempt: "SYSTEM_JOBATTEMPT",
-	},
-	// https://support.atlassian.com/bitbucket-cloud/docs/variables-and-secrets/
-	{
-		name: "bitbucket", title: "Bitbucket Pipelines", job: "BITBUCKET_BUILD_NUMBER",
-		history: "Bitbucket: clone: depth: full", event: numbered("BITBUCKET_PR_ID"),
-		commit: "BITBUCKET_COMMIT", target: "BITBUCKET_PR_DESTINATION_BRANCH",
-	},
-	// https://docs.travis-ci.com/user/environment-variables/#default-environment-variables; TRAVIS_COMMIT_RANGE has
-	// shortened hashes, which a tag may have as its name, and of a new branch only some of its commits.
-	{
-		name: "travis", title: "Travis CI", job: "TRAVIS", history: "Travis CI: git: depth: false",
-		two:    "Travis CI: git: depth: 2",
-		event:  named("TRAVIS_EVENT_TYPE", "pull_request", "push"),
-		commit: "TRAVIS_COMMIT", target: "TRAVIS_BRANCH", source: "TRAVIS_PULL_REQUEST_SHA",
-	},
-	// https://plugins.jenkins.io/gerrit-trigger/
-	{
-		name: "gerrit", title: "Gerrit Trigger", job: "GERRIT_EVENT_TYPE", history: jenkinsHistory,
-		event:  gerritEvent,
-		commit: "GERRIT_PATCHSET_REVISION GERRIT_NEWREV", target: "GERRIT_BRANCH", before: "GERRIT_OLDREV",
-	},
-	// https://www.jenkins.io/doc/book/pipeline/multibranch/#additional-environment-variables; GIT_PREVIOUS_COMMIT is
-	// what was built before, whether it passed or not.
-	{
-		name: "jenkins", title: "Jenkins", job: "JENKINS_URL", history: jenkinsHistory,
-		event: numbered("CHANGE_ID"), commit: "GIT_COMMIT", target: "CHANGE_TARGET", fork: "CHANGE_FORK",
-	},
-	// https://www.jetbrains.com/help/teamcity/pull-requests.html: only build parameters have the target branch.
-	{
-		name: "teamcity", title: "TeamCity", job: "TEAMCITY_VERSION",
-		history: "TeamCity: a VCS root whose checkout policy is Use mirrors",
-	},
-	// https://docs.aws.amazon.com/codebuild/latest/userguide/build-env-ref-env-vars.html
-	{
-		name: "codebuild", title: "AWS CodeBuild", job: "CODEBUILD_BUILD_ID",
-		history: "CodeBuild: Git clone depth: Full", event: named("CODEBUILD_WEBHOOK_EVENT", "PULL_REQUEST", "PUSH"),
-		commit: "CODEBUILD_RESOLVED_SOURCE_VERSION", target: "CODEBUILD_WEBHOOK_BASE_REF",
-		before: "CODEBUILD_WEBHOOK_PREV_COMMIT",
-	},
+// ciSystems returns the known CI systems, in the order in which they count: one may run in a job of a later one. The
+// pages are as of 2026-11-29.
+func ciSystems() []ciSystem {
+	return []ciSystem{
+		// https://forgejo.org/docs/latest/user/actions/reference/
+		{
+			name: "forgejo", title: "Forgejo Actions", job: "FORGEJO_ACTIONS=true", attempt: "GITHUB_RUN_ATTEMPT",
+			history: actionsHistory, two: actionsTwo, choose: (*commitRange).gitHub,
+		},
+		// https://docs.gitea.com/usage/actions/comparison
+		{
+			name: "gitea", title: "Gitea Actions", job: "GITEA_ACTIONS=true", attempt: "GITHUB_RUN_ATTEMPT",
+			history: actionsHistory, two: actionsTwo, choose: (*commitRange).gitHub,
+		},
+		// https://docs.github.com/en/actions/reference/workflows-and-actions/variables
+		{
+			name: "github", title: "GitHub Actions", job: "GITHUB_ACTIONS=true", attempt: "GITHUB_RUN_ATTEMPT",
+			history: actionsHistory, two: actionsTwo, choose: (*commitRange).gitHub,
+		},
+		// https://docs.gitlab.com/ci/variables/predefined_variables/
+		{
+			name: "gitlab", title: "GitLab", job: "GITLAB_CI=true", choose: (*commitRange).gitLab,
+			history: "GitLab: GIT_DEPTH: 0", two: "GitLab: GIT_DEPTH: 2",
+		},
+		// https://docs.prow.k8s.io/docs/jobs/#job-environment-variables
+		{
+			name: "prow", title: "Prow", job: "PULL_BASE_SHA", choose: (*commitRange).prow,
+			history: "Prow: without clone_depth",
+		},
+		// https://woodpecker-ci.org/docs/usage/environment; CI_PREV_COMMIT_SHA may be a pull request's.
+		{
+			name: "woodpecker", title: "Woodpecker", job: "CI=woodpecker",
+			history: "Woodpecker: clone: git: settings: {partial: false, depth: 0}",
+			event:   named("CI_PIPELINE_EVENT", "pull_request", "push", "tag"),
+			commit:  "CI_COMMIT_SHA", target: "CI_COMMIT_TARGET_BRANCH", defaultBranch: "CI_REPO_DEFAULT_BRANCH",
+		},
+		// https://docs.drone.io/pipeline/environment/reference/
+		{
+			name: "drone", title: "Drone", job: "DRONE", history: "Drone: clone: without depth",
+			event:  named("DRONE_BUILD_EVENT", "pull_request", "push"),
+			commit: "DRONE_COMMIT_SHA", target: "DRONE_TARGET_BRANCH", before: "DRONE_COMMIT_BEFORE",
+			defaultBranch: "DRONE_REPO_BRANCH",
+		},
+		// https://buildkite.com/docs/pipelines/configure/environment-variables
+		{
+			name: "buildkite", title: "Buildkite", job: "BUILDKITE",
+			history: "Buildkite: BUILDKITE_GIT_CLONE_FLAGS and BUILDKITE_GIT_FETCH_FLAGS without --depth",
+			event:   numbered("BUILDKITE_MERGE_QUEUE_BASE_BRANCH BUILDKITE_PULL_REQUEST"),
+			commit:  "BUILDKITE_COMMIT", defaultBranch: "BUILDKITE_PIPELINE_DEFAULT_BRANCH",
+			target: "BUILDKITE_MERGE_QUEUE_BASE_BRANCH BUILDKITE_PULL_REQUEST_BASE_BRANCH",
+		},
+		// https://circleci.com/docs/reference/variables/ (2026-09-29): only pipeline values have the target branch.
+		{
+			name: "circleci", title: "CircleCI", job: "CIRCLECI", history: "CircleCI: checkout with method: full",
+		},
+		// https://learn.microsoft.com/azure/devops/pipelines/build/variables
+		{
+			name: "azure", title: "Azure Pipelines", job: "TF_BUILD",
+			history: "Azure Pipelines: checkout: self with fetchDepth: 0",
+			two:     "Azure Pipelines: checkout: self with fetchDepth: 2",
+			event:   named("BUILD_REASON", "PullRequest", "IndividualCI", "BatchedCI"),
+			commit:  "BUILD_SOURCEVERSION", target: "SYSTEM_PULLREQUEST_TARGETBRANCH",
+			source: "SYSTEM_PULLREQUEST_SOURCECOMMITID", attempt: "SYSTEM_JOBATTEMPT",
+		},
+		// https://support.atlassian.com/bitbucket-cloud/docs/variables-and-secrets/
+		{
+			name: "bitbucket", title: "Bitbucket Pipelines", job: "BITBUCKET_BUILD_NUMBER",
+			history: "Bitbucket: clone: depth: full", event: numbered("BITBUCKET_PR_ID"),
+			commit: "BITBUCKET_COMMIT", target: "BITBUCKET_PR_DESTINATION_BRANCH",
+		},
+		// https://docs.travis-ci.com/user/environment-variables/#default-environment-variables; TRAVIS_COMMIT_RANGE has
+		// shortened hashes, which a tag may have as its name, and of a new branch only some of its commits.
+		{
+			name: "travis", title: "Travis CI", job: "TRAVIS", history: "Travis CI: git: depth: false",
+			two:    "Travis CI: git: depth: 2",
+			event:  named("TRAVIS_EVENT_TYPE", "pull_request", "push"),
+			commit: "TRAVIS_COMMIT", target: "TRAVIS_BRANCH", source: "TRAVIS_PULL_REQUEST_SHA",
+		},
+		// https://plugins.jenkins.io/gerrit-trigger/
+		{
+			name: "gerrit", title: "Gerrit Trigger", job: "GERRIT_EVENT_TYPE", history: jenkinsHistory,
+			event:  gerritEvent,
+			commit: "GERRIT_PATCHSET_REVISION GERRIT_NEWREV", target: "GERRIT_BRANCH", before: "GERRIT_OLDREV",
+		},
+		// https://www.jenkins.io/doc/book/pipeline/multibranch/#additional-environment-variables; GIT_PREVIOUS_COMMIT
+		// is what was built before, whether it passed or not.
+		{
+			name: "jenkins", title: "Jenkins", job: "JENKINS_URL", history: jenkinsHistory,
+			event: numbered("CHANGE_ID"), commit: "GIT_COMMIT", target: "CHANGE_TARGET", fork: "CHANGE_FORK",
+		},
+		// https://www.jetbrains.com/help/teamcity/pull-requests.html: only build parameters have the target branch.
+		{
+			name: "teamcity", title: "TeamCity", job: "TEAMCITY_VERSION",
+			history: "TeamCity: a VCS root whose checkout policy is Use mirrors",
+		},
+		// https://docs.aws.amazon.com/codebuild/latest/userguide/build-env-ref-env-vars.html
+		{
+			name: "codebuild", title: "AWS CodeBuild", job: "CODEBUILD_BUILD_ID",
+			history: "CodeBuild: Git clone depth: Full",
+			event:   named("CODEBUILD_WEBHOOK_EVENT", "PULL_REQUEST", "PUSH"),
+			commit:  "CODEBUILD_RESOLVED_SOURCE_VERSION", target: "CODEBUILD_WEBHOOK_BASE_REF",
+			before: "CODEBUILD_WEBHOOK_PREV_COMMIT",
+		},
+	}
 }
 
 const (
@@ -190,7 +192,7 @@ const (
 
 // currentCI returns the system that runs this job, or nil.
 func currentCI(env func(name string) string) *ciSystem {
-	for _, ci := range ciSystems {
+	for _, ci := range ciSystems() {
 		name, value, exact := strings.Cut(ci.job, "=")
 		if got := env(name); got != "" && (!exact || got == value) {
 			return &ci
@@ -289,6 +291,3 @@ func (c *commitRange) compareFetched(branch, from, url, what, which string) erro
 	c.base, c.tip = tracking("origin", branch), tip
 	return err
 }
-
-// errUnknownCI is the error of the base auto outside of the known systems.
-var errUnknownCI = errors.New("unknown CI environment; name the target branch: " + nameBase("origin", "main"))

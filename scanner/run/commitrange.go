@@ -51,7 +51,7 @@ func chooseCommits(r *repo.Repository, env func(name string) string, base, head 
 	case preCommitCompares(env):
 		err = c.preCommit(head)
 	case c.ci == nil:
-		err = errUnknownCI
+		err = errors.New("unknown CI environment; name the target branch: " + nameBase("origin", "main"))
 	case c.ci.choose != nil:
 		err = c.ci.choose(c, head)
 	default:

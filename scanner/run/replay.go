@@ -64,7 +64,7 @@ func Replay(o Options, v *verdict.Verdict, policies []string) (Options, error) {
 // namesBase reports whether a strategy records this name of a base, as in docs/scopes.md.
 func namesBase(strategy, base string) bool {
 	system, _, _ := strings.Cut(strategy, "-")
-	if slices.ContainsFunc(ciSystems, func(ci ciSystem) bool { return ci.name == system }) {
+	if slices.ContainsFunc(ciSystems(), func(ci ciSystem) bool { return ci.name == system }) {
 		strategy = "ci" + strings.TrimPrefix(strategy, system)
 	}
 	return regexp.MustCompile(`^(?:(?:merge-base|pre-commit) .+|ci-merge-commit HEAD\^1|ci [0-9a-f]{4,64}|` +
