@@ -104,6 +104,9 @@ func (r *Repository) named(name string) (Hash, error) {
 	if strings.HasPrefix(name, "refs/") {
 		places = append(places, name)
 	}
+	if len(name) == 2*r.objects.format.size() && hexPrefix(name) {
+		places = nil // a full hash is a commit, even if a pusher named a tag like it
+	}
 	var found []Hash
 	var names []string
 	for _, full := range places {

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,43 +12,6 @@ import (
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 )
-
-// ciSystems are the CI systems for which advice is known: a variable that each sets, how its clone gets the whole
-// history, and the target branch of a pull request; "" if no variable has it, or if the base auto finds it.
-var ciSystems = []struct{ variable, name, history, target string }{
-	{"GITHUB_ACTIONS", "GitHub Actions", "actions/checkout: fetch-depth: 0", ""},
-	{"GITLAB_CI", "GitLab", "GitLab: GIT_DEPTH: 0", ""},
-	{"TF_BUILD", "Azure Pipelines", "Azure Pipelines: checkout: self with fetchDepth: 0",
-		"$SYSTEM_PULLREQUEST_TARGETBRANCHNAME"},
-	{"BITBUCKET_BUILD_NUMBER", "Bitbucket Pipelines", "Bitbucket: clone: depth: full",
-		"$BITBUCKET_PR_DESTINATION_BRANCH"},
-	{"BUILDKITE", "Buildkite", "Buildkite: BUILDKITE_GIT_CLONE_FLAGS without --depth",
-		"$BUILDKITE_PULL_REQUEST_BASE_BRANCH"},
-	{"CIRCLECI", "CircleCI", "CircleCI: checkout with method: full", ""},
-	{"JENKINS_URL", "Jenkins", "Jenkins: clone behaviours without Shallow clone", "$CHANGE_TARGET"},
-}
-
-// inThisCI replaces the settings of several CI systems in a message by that of the one which runs this.
-func inThisCI(env func(name string) string, message string) string {
-	for _, ci := range ciSystems {
-		if env != nil && env(ci.variable) != "" {
-			return strings.ReplaceAll(message, repo.InCI, ci.history)
-		}
-	}
-	return message
-}
-
-// unknownCI is the error of the base auto in a CI system without support. Its clone has no local branches.
-func unknownCI(env func(name string) string) error {
-	for _, ci := range ciSystems {
-		if env(ci.variable) != "" {
-			return fmt.Errorf("%s is not supported; name the remote branch, --diff-base \"origin/%s\", "+
-				"and fetch it in this job", ci.name, cmp.Or(ci.target, "main"))
-		}
-	}
-	return errors.New("unknown CI environment: policyscan knows GitHub Actions, GitLab, pre-commit and Prow; " +
-		"name the base, such as --diff-base origin/main")
-}
 
 // An AdvisedError has advice for the report. The advice is not in the verdict, which is the same in every directory.
 type AdvisedError struct {

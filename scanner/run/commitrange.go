@@ -15,6 +15,7 @@ import (
 type commitRange struct {
 	repo *repo.Repository
 	env  func(name string) string
+	ci   *ciSystem // nil without a known one
 
 	strategy string    // of verdict.Scope
 	base     string    // "" without one
@@ -44,19 +45,17 @@ func chooseCommits(r *repo.Repository, env func(name string) string, base, head 
 	if base != auto {
 		return c, nil
 	}
-	c.base = ""
+	c.base, c.ci = "", currentCI(env)
 	var err error
 	switch {
 	case preCommitCompares(env):
 		err = c.preCommit(head)
-	case InGitHub(env):
-		err = c.gitHub(head)
-	case env("GITLAB_CI") == "true":
-		err = c.gitLab(head)
-	case env("PULL_BASE_SHA") != "":
-		err = c.prow()
+	case c.ci == nil:
+		err = errors.New("unknown CI environment; name the target branch: " + nameBase("origin", "main"))
+	case c.ci.choose != nil:
+		err = c.ci.choose(c, head)
 	default:
-		err = unknownCI(env)
+		err = c.fromVariables(head)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--diff-base auto: %w", err)
@@ -79,9 +78,7 @@ func preCommitCompares(env func(name string) string) bool {
 }
 
 // prow reads the variables of a Prow job for pull requests.
-//
-// https://docs.prow.k8s.io/docs/jobs/#job-environment-variables
-func (c *commitRange) prow() error {
+func (c *commitRange) prow(string) error {
 	c.strategy, c.base = "prow", c.env("PULL_BASE_SHA")
 	// PULL_REFS is the base, then each pull request that was merged into it: main:SHA,12:SHA.
 	_, pulls, _ := strings.Cut(c.env("PULL_REFS"), ",")
@@ -140,9 +137,8 @@ func (c *commitRange) compare() (compared comparison, err error) {
 	default:
 		compared.commits, err = c.repo.Compare(c.base, c.head)
 		var shallow *repo.ShallowError
-		if errors.As(err, &shallow) && strings.HasSuffix(c.strategy, "-merge-commit") {
-			const fix = "fetch two commits (actions/checkout: fetch-depth: 2; GitLab: GIT_DEPTH: 2)"
-			err = &verdict.Error{Code: code.Shallow, Message: fmt.Sprintf("%v; %s", err, fix)}
+		if errors.As(err, &shallow) && c.ci != nil && strings.HasSuffix(c.strategy, "-merge-commit") {
+			err = &verdict.Error{Code: code.Shallow, Message: fmt.Sprintf("%v; fetch two commits (%s)", err, c.ci.two)}
 		}
 	}
 	named := c.strategy == mergeBase || c.strategy == verdict.Uncommitted

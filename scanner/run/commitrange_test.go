@@ -48,11 +48,8 @@ func TestChoose(t *testing.T) {
 	github := "GITHUB_ACTIONS=true GITHUB_EVENT_PATH=" + event + " "
 	zeros := strings.Repeat("0", 40)
 	for _, c := range []struct{ env, strategy, base, head, err string }{
-		{env: "", err: "unknown CI environment"},
-		{env: "CI=true JENKINS_URL=x", err: `Jenkins is not supported; name the remote branch, ` +
-			`--diff-base "origin/$CHANGE_TARGET"`},
-		{env: "CI=true CIRCLECI=true", err: `CircleCI is not supported; name the remote branch, ` +
-			`--diff-base "origin/main"`},
+		{env: "", err: "unknown CI environment; name the target branch: fetch it in this job and name the remote " +
+			"branch: git fetch origin +refs/heads/main:refs/remotes/origin/main, then --diff-base origin/main"},
 		{env: "PRE_COMMIT=1", err: "unknown CI environment"}, // see the story precommit
 		{env: github + "GITHUB_EVENT_NAME=push", strategy: "github-push", base: "b", head: "HEAD"},
 		{env: github + "GITHUB_EVENT_NAME=pull_request", strategy: "github-pull-request", base: "p", head: "HEAD"},

@@ -54,19 +54,20 @@ func readEvent(name string) (event gitHubEvent, err error) {
 	return event, json.Unmarshal(text, &event)
 }
 
+// gitHub reads the event of a workflow. Gitea and Forgejo write the same files and variables.
 func (c *commitRange) gitHub(head string) error {
 	event, err := readEvent(c.env("GITHUB_EVENT_PATH"))
 	if err != nil {
 		return fmt.Errorf("the event that GITHUB_EVENT_PATH names cannot be read: %w", err)
 	}
-	name, sha := c.env("GITHUB_EVENT_NAME"), c.env("GITHUB_SHA")
+	system, name, sha := c.ci.name, c.env("GITHUB_EVENT_NAME"), c.env("GITHUB_SHA")
 	about := ""
 	switch {
 	case strings.HasPrefix(name, "pull_request"):
 		about = event.PullRequest.Head.SHA
-		c.strategy, c.base = "github-pull-request", event.PullRequest.Base.SHA
+		c.strategy, c.base = system+"-pull-request", event.PullRequest.Base.SHA
 		if head == "" && c.mergedBy(sha, about) {
-			c.strategy, c.base = "github-merge-commit", "HEAD^1"
+			c.strategy, c.base = system+"-merge-commit", "HEAD^1"
 			return c.rerun(event.PullRequest.Base.Ref)
 		}
 		if err := c.current(event.PullRequest.Base.Ref, c.base, "the pull request"); err != nil {
@@ -74,7 +75,7 @@ func (c *commitRange) gitHub(head string) error {
 		}
 	case name == "merge_group":
 		about = event.MergeGroup.HeadSHA
-		c.strategy, c.base = "github-merge-group", event.MergeGroup.BaseSHA
+		c.strategy, c.base = system+"-merge-group", event.MergeGroup.BaseSHA
 		branch := strings.TrimPrefix(event.MergeGroup.BaseRef, "refs/heads/")
 		if err := c.current(branch, "", "the merge queue's group"); err != nil {
 			return err
@@ -87,8 +88,8 @@ func (c *commitRange) gitHub(head string) error {
 		if about != "" && strings.HasPrefix(c.env("GITHUB_REF"), "refs/tags/") {
 			about = sha // the event has the tag object, which a clone may lack
 		}
-		c.strategy = "github-push"
-		c.push = &push{remote: "origin", depth: "actions/checkout: fetch-depth: 0", forced: event.Forced}
+		c.strategy = system + "-push"
+		c.push = &push{remote: "origin", depth: c.ci.history, forced: event.Forced}
 		if err := c.since(event.Before, event.Repository.DefaultBranch); err != nil {
 			return err
 		}
@@ -124,8 +125,8 @@ func (c *commitRange) current(branch, contains, what string) error {
 	}
 	if why != "" {
 		c.stale = fmt.Sprintf("the base of %s is the event's, which may be older than %s: %s; %s "+
-			"(actions/checkout: fetch-depth: 0), or: %s",
-			what, branch, why, fetchFirst, repo.FetchBranchCommand("origin", "origin", branch))
+			"(%s), or: %s",
+			what, branch, why, fetchFirst, c.ci.history, repo.FetchBranchCommand("origin", "origin", branch))
 		return nil
 	}
 	c.base, c.tip = tracking("origin", branch), tip
@@ -135,7 +136,7 @@ func (c *commitRange) current(branch, contains, what string) error {
 // rerun notes that a run is a second attempt, which checks the merge commit of the first one, unless the target branch
 // as this job fetched it has not moved.
 func (c *commitRange) rerun(branch string) error {
-	if attempt := c.env("GITHUB_RUN_ATTEMPT"); attempt == "" || attempt == "1" {
+	if attempt := firstSet(c.env, c.ci.attempt); attempt == "" || attempt == "1" {
 		return nil
 	}
 	base, err := c.repo.Commit(c.base)

@@ -8,8 +8,6 @@ import (
 )
 
 // gitLab reads the variables of a job of a merge request's pipeline, or of a push's.
-//
-// https://docs.gitlab.com/ci/variables/predefined_variables/
 func (c *commitRange) gitLab(head string) error {
 	made, source := c.env("CI_COMMIT_SHA"), c.env("CI_PIPELINE_SOURCE")
 	c.required = []string{made}
@@ -27,15 +25,12 @@ func (c *commitRange) gitLab(head string) error {
 		return c.target()
 	case source == "push":
 		c.strategy = "gitlab-push"
-		c.push = &push{remote: "origin", depth: "GitLab: GIT_DEPTH: 0", reusesClones: true}
+		c.push = &push{remote: "origin", depth: c.ci.history, reusesClones: true}
 		return c.since(c.env("CI_COMMIT_BEFORE_SHA"), c.env("CI_DEFAULT_BRANCH"))
 	}
 	return fmt.Errorf("a pipeline of source %q has no base; run it for merge requests or pushes, "+
 		"or scan everything, without --diff-base", source)
 }
-
-// fetchFirst is the advice for a target that is not in this clone. A fetch of an earlier job does not count.
-const fetchFirst = "fetch it in this job, before the scan"
 
 // target makes the tip of the merge request's target branch the base. CI_MERGE_REQUEST_DIFF_BASE_SHA is the merge
 // base, whose policy can be older.
@@ -64,13 +59,7 @@ func (c *commitRange) target() error {
 		return errors.New("CI_MERGE_REQUEST_TARGET_BRANCH_NAME is empty; " +
 			"name the base, such as --diff-base origin/main")
 	}
-	tip, why, err := c.fetched(branch, url)
-	if why != "" {
-		return missingCommit("a merge request is checked with the rules of the target branch %s, and %s; %s: %s",
-			branch, why, fetchFirst, repo.FetchBranchCommand(from, "origin", branch))
-	}
-	c.base, c.tip = tracking("origin", branch), tip
-	return err
+	return c.compareFetched(branch, from, url, "merge request", "target branch")
 }
 
 // fromFork reports whether the job runs in another project than the merge request's target.

@@ -16,7 +16,7 @@ type push struct {
 	// reusesClones: the clone can be an earlier pipeline's, so that only this job's fetches count.
 	reusesClones bool
 	forced       bool   // as GitHub reports it; elsewhere ancestry decides
-	isNew        bool   // the ref did not exist: the base is the default branch
+	isNew        bool   // the ref did not exist, or its old commit is unknown: the base is the default branch
 	why          string // why there is no base
 }
 
@@ -163,9 +163,9 @@ func (c *commitRange) comparePushed() (comparison, error) {
 	case err != nil && !c.push.isNew:
 		return whole(base, "the push was forced, and has no history in common with what was there before")
 	case err != nil:
-		return whole(base, "the branch or tag is new, and has no history in common with the default branch")
+		return whole(base, "the push has no history in common with the default branch")
 	case c.push.isNew && at(head):
-		return whole(base, "the branch or tag is new, and adds no commit to the default branch")
+		return whole(base, "the push adds no commit to the default branch")
 	case c.push.isNew, at(base):
 		return comparison{commits: commits}, nil
 	case at(head):

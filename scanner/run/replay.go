@@ -63,9 +63,13 @@ func Replay(o Options, v *verdict.Verdict, policies []string) (Options, error) {
 
 // namesBase reports whether a strategy records this name of a base, as in docs/scopes.md.
 func namesBase(strategy, base string) bool {
-	return regexp.MustCompile(`^(?:(?:merge-base|pre-commit) .+|(?:github|gitlab)-merge-commit HEAD\^1|` +
-		`prow [0-9a-f]{4,64}|git(?:hub-(?:pull-request|merge-group|push)|lab-(?:merge-request|push)) ` +
-		`(?:refs/remotes/origin/.+|[0-9a-f]{4,64}))$`).MatchString(strategy + " " + base)
+	system, _, _ := strings.Cut(strategy, "-")
+	if slices.ContainsFunc(ciSystems(), func(ci ciSystem) bool { return ci.name == system }) {
+		strategy = "ci" + strings.TrimPrefix(strategy, system)
+	}
+	return regexp.MustCompile(`^(?:(?:merge-base|pre-commit) .+|ci-merge-commit HEAD\^1|ci [0-9a-f]{4,64}|` +
+		`ci-(?:pull-request|merge-group|merge-request|push) (?:refs/remotes/origin/.+|[0-9a-f]{4,64}))$`).
+		MatchString(strategy + " " + base)
 }
 
 // recordedCommits returns the commits of a recorded scope, if the name of the base still fits.
