@@ -69,7 +69,7 @@ func (h testHistory) write(t testing.TB) (*repo.Repository, []repo.Hash) {
 	return r, hashes
 }
 
-// TestManyStates: states that are checked one batch after another are those of one list.
+// TestManyStates: more states than are checked at once give one report.
 func TestManyStates(t *testing.T) {
 	policy := writeTree(t, map[string]string{
 		"rules/boundaries.yml": "rules:\n  - id: BAD-1\n    title: nothing bad\n    enforcement: {mode: fail}\n" +
