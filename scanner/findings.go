@@ -35,7 +35,7 @@ func (s *scan) collect() (*shard.Run, *shard.Findings) {
 		broken = append(broken, t.findings...)
 		t.findings = nil // free each find once it is a violation: together they are as large as the verdict
 		f.FileErrors = append(f.FileErrors, t.errors...)
-		addCoverage(&f.Coverage, &t.coverage)
+		f.Coverage.Add(&t.coverage)
 		for i, n := range t.excluded {
 			f.Taken[i] += n
 		}

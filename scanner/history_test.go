@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/run"
 )
 
 // A testHistory is commits of a test repository: mark 1 has no parent.
@@ -66,4 +67,29 @@ func (h testHistory) write(t testing.TB) (*repo.Repository, []repo.Hash) {
 		hashes = append(hashes, hash)
 	}
 	return r, hashes
+}
+
+// TestManyStates: more states than are checked at once give one report.
+func TestManyStates(t *testing.T) {
+	policy := writeTree(t, map[string]string{
+		"rules/boundaries.yml": "rules:\n  - id: BAD-1\n    title: nothing bad\n    enforcement: {mode: fail}\n" +
+			"    match: {files: [\"**/*.tf\"], forbidden_patterns: [BAD]}\n",
+		"rules/invariants.yml": "rules: []\n",
+	})
+	none, many := map[string]string{"a": "x"}, map[string]string{"00000.tf": "BAD", "99999.tf": "BAD"}
+	for i := range statesAtOnce {
+		many[fmt.Sprintf("%05d.tf", i+1)] = "good"
+	}
+	r, commits := testHistory{{files: none}, {[]int{1}, many}, {[]int{2}, none}}.write(t)
+	about, err := run.Open(t.Context(), run.Options{
+		Path: r.WorkTree, Base: commits[0].String(), Head: commits[2].String(), EachCommit: true,
+		Policies: []string{policy}, Getenv: os.Getenv,
+	})
+	must(t, err)
+	defer about.Close()
+	v := Scan(t.Context(), about, nil)
+	if n := len(v.Violations); n != 2 || v.Violations[0].File != "00000.tf" || v.Violations[1].File != "99999.tf" ||
+		v.Coverage.States != len(many) {
+		t.Errorf("%d violations, %d states: %v", n, v.Coverage.States, v.Violations)
+	}
 }

@@ -235,7 +235,7 @@ func (m *shardMerge) together() (*shard.Findings, error) {
 		f := &file.Document.Findings
 		own += file.Document.Tree.Own
 		all.Listed = all.Listed && f.Listed
-		addCoverage(&all.Coverage, &f.Coverage)
+		all.Coverage.Add(&f.Coverage)
 		for _, o := range f.Coverage.LeftOut {
 			if !leftOut[o] {
 				leftOut[o], all.Coverage.LeftOut = true, append(all.Coverage.LeftOut, o)
@@ -273,16 +273,6 @@ func appendErrors(all, errors []verdict.Error, said map[verdict.Error]int) []ver
 		}
 	}
 	return all
-}
-
-func addCoverage(all, c *verdict.Coverage) {
-	all.Files += c.Files
-	all.Governed += c.Governed
-	all.Scanned += c.Scanned
-	all.Bytes += c.Bytes
-	all.Deleted += c.Deleted
-	all.NotScanned = append(all.NotScanned, c.NotScanned...)
-	all.Unparsed = append(all.Unparsed, c.Unparsed...)
 }
 
 // addUp adds two lists of equal length; all may still be empty.

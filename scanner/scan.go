@@ -124,6 +124,9 @@ func (s *scan) checkFiles(ctx context.Context) {
 	}
 }
 
+// statesAtOnce is how many states are in memory: a push can bring millions.
+const statesAtOnce = 10_000
+
 // checkCommits checks what the commits of the change bring, and the head does not have.
 func (s *scan) checkCommits(ctx context.Context) error {
 	if len(s.run.Commits) == 0 {
@@ -133,7 +136,18 @@ func (s *scan) checkCommits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var states []history.State
+	c := history.Checker{
+		Repo: s.run.Repo, Check: s.checker, Workers: s.run.Workers, Allowed: s.allowances.InHistory,
+	}
+	all, states := &history.Report{}, make([]history.State, 0, statesAtOnce)
+	checkStates := func() error {
+		report, err := c.Report(ctx, states)
+		if err == nil {
+			all.Add(report)
+		}
+		states = states[:0]
+		return err
+	}
 	err = history.States(ctx, s.run.Repo, s.run.Commits, func(state history.State) error {
 		leaf, _, err := snapshots.Now.Leaf(state.Path)
 		isChecked := leaf == state.Leaf
@@ -146,21 +160,19 @@ func (s *scan) checkCommits(ctx context.Context) error {
 		used, err := s.run.IsRuleFileAt(state.Commit, check.RuleFile{Path: state.Path, Blob: state.Leaf.Hash})
 		if used {
 			s.leftOut(state.At(), "rules")
-		} else {
-			states = append(states, state)
+		} else if states = append(states, state); len(states) == statesAtOnce {
+			err = checkStates()
 		}
 		return err
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = checkStates()
 	}
-	c := history.Checker{
-		Repo: s.run.Repo, Check: s.checker, Workers: s.run.Workers, Allowed: s.allowances.InHistory,
+	if err == nil || ctx.Err() != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.commits = all
 	}
-	report, err := c.Report(ctx, states)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.commits = report
 	return err
 }
 

@@ -204,6 +204,19 @@ type Coverage struct {
 	States  int `json:"states"`
 }
 
+// Add adds the numbers of other files, and the lists of those that were not scanned or not parsed.
+func (c *Coverage) Add(more *Coverage) {
+	c.Files += more.Files
+	c.Governed += more.Governed
+	c.Scanned += more.Scanned
+	c.Bytes += more.Bytes
+	c.Deleted += more.Deleted
+	c.Commits += more.Commits
+	c.States += more.States
+	c.NotScanned = append(c.NotScanned, more.NotScanned...)
+	c.Unparsed = append(c.Unparsed, more.Unparsed...)
+}
+
 // An Omission is a file that was not scanned, and why.
 type Omission struct {
 	File   string `json:"file"`   // as in [Path]

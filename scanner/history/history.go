@@ -16,6 +16,8 @@ package history
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -40,20 +42,17 @@ type State struct {
 
 // States calls visit with the states of commits, by commit and then in tree order. Each path, mode and blob comes once.
 func States(ctx context.Context, r *repo.Repository, commits []repo.Hash, visit func(State) error) error {
-	type file struct {
-		path string
-		leaf repo.Leaf
-	}
-	seen := map[file]struct{}{}
+	seen := map[[sha256.Size]byte]struct{}{} // a hash each: there can be millions
 	for i, commit := range commits {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		err := r.Brought(commit, func(path string, leaf repo.Leaf) error {
-			if _, known := seen[file{path, leaf}]; known {
+			key := sha256.Sum256(fmt.Appendf(nil, "%o %s %s", leaf.Mode, leaf.Hash, path))
+			if _, known := seen[key]; known {
 				return nil
 			}
-			seen[file{path, leaf}] = struct{}{}
+			seen[key] = struct{}{}
 			return visit(State{commit, i + 1, path, leaf})
 		})
 		if err != nil {
@@ -131,21 +130,26 @@ func (c *Checker) Report(ctx context.Context, states []State) (*Report, error) {
 				return nil, err
 			}
 		}
-		all.Covered++
-		all.Findings = append(all.Findings, r.Findings...)
-		all.Unparsed = append(all.Unparsed, r.Unparsed...)
-		all.NotScanned = append(all.NotScanned, r.NotScanned...)
-		all.Errors = append(all.Errors, r.Errors...)
+		all.Add(r)
 	}
 	return all, nil
 }
 
+// Add adds what later states break.
+func (report *Report) Add(r *Report) {
+	report.Covered += r.Covered
+	report.Findings = append(report.Findings, r.Findings...)
+	report.Unparsed = append(report.Unparsed, r.Unparsed...)
+	report.NotScanned = append(report.NotScanned, r.NotScanned...)
+	report.Errors = append(report.Errors, r.Errors...)
+}
+
 // clean is the report of a state that breaks nothing, as most are.
-var clean = &Report{}
+var clean = &Report{Covered: 1}
 
 // check checks a state; nil if no rule covers it.
 func (c *Checker) check(ctx context.Context, of *check.Checker, x *match.Examiner, s State) (report *Report) {
-	report = &Report{}
+	report = &Report{Covered: 1}
 	omit := func(reason string) {
 		report.NotScanned = append(report.NotScanned, verdict.Omission{File: s.At(), Reason: reason})
 	}

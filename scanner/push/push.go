@@ -61,7 +61,7 @@ func (p *Push) Check(ctx context.Context) *verdict.Verdict {
 func (p *Push) parts(ctx context.Context) (*server, []part, error) {
 	if name := p.Options.Getenv("GIT_NAMESPACE"); name != "" {
 		return nil, nil, refused(code.RepoFormat, "the push is into git's namespace %s, which the hook does not read; "+
-			"push to a repository of its own", name)
+			"push to a separate repository", name)
 	}
 	r, err := p.Options.Git.Open("")
 	if err == nil {

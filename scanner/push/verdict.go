@@ -30,7 +30,8 @@ func together(all []*verdict.Verdict, parts []part) *verdict.Verdict {
 		sum.Errors = append(sum.Errors, v.Errors...)
 		sum.PolicyChanges = append(sum.PolicyChanges, v.PolicyChanges...)
 		sum.AllowedViolations = append(sum.AllowedViolations, v.AllowedViolations...)
-		addCoverage(&sum.Coverage, &v.Coverage)
+		sum.Coverage.Add(&v.Coverage)
+		sum.Coverage.LeftOut = append(sum.Coverage.LeftOut, v.Coverage.LeftOut...)
 	}
 	sum.Policy = unique(sum.Policy, func(p *verdict.Policy) any {
 		return [3]string{p.From, p.Commit, p.SHA256}
@@ -75,16 +76,3 @@ func unique[T any](all []T, key func(*T) any, merge func(first, later *T)) []T {
 }
 
 func itself[T any](one *T) any { return *one }
-
-func addCoverage(sum, c *verdict.Coverage) {
-	for to, n := range map[*int]int{
-		&sum.Files: c.Files, &sum.Governed: c.Governed, &sum.Scanned: c.Scanned, &sum.Deleted: c.Deleted,
-		&sum.Commits: c.Commits, &sum.States: c.States,
-	} {
-		*to += n
-	}
-	sum.Bytes += c.Bytes
-	sum.LeftOut = append(sum.LeftOut, c.LeftOut...)
-	sum.NotScanned = append(sum.NotScanned, c.NotScanned...)
-	sum.Unparsed = append(sum.Unparsed, c.Unparsed...)
-}
