@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,7 +24,7 @@ import (
 type trendCmd struct {
 	Results []string `arg:"" name:"dir|file" help:"@trend_results"`
 
-	Since  string   `placeholder:"DATE" help:"Leave out results of days before this one, such as 2027-03-01."`
+	Since  string   `placeholder:"DATE" help:"Skip results of days before this one, such as 2027-03-01."`
 	Report []string `placeholder:"FORMAT" sep:"none" help:"@trend_report"`
 	colorFlag
 }
@@ -49,8 +50,8 @@ func (c *trendCmd) Run(std streams) error {
 
 // A resultFile is a verdict or a fleet's summary.
 type resultFile struct {
-	trend.File
-	dir string // the argument that it was found in, which may have other files; "": the file is an argument
+	file trend.File
+	dir  string // the argument that it was found in, which may have other files; "": the file is an argument
 }
 
 func (c *trendCmd) read(std streams, reports []output.Report, t *trend.Trend) error {
@@ -67,30 +68,30 @@ func (c *trendCmd) read(std streams, reports []output.Report, t *trend.Trend) er
 	failed := func(f *resultFile, err error) {
 		switch {
 		case errors.Is(err, errNoResult) && f.dir != "":
-			others = append(others, safe(f.Name))
+			others = append(others, safe(f.file.Name))
 			return
-		case slices.ContainsFunc(reports, func(r output.Report) bool { return r.Replaces(f.Name) }):
+		case slices.ContainsFunc(reports, func(r output.Report) bool { return r.Replaces(f.file.Name) }):
 			err = errReplaced
 		}
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", safe(f.Name), err))
+			wrong = append(wrong, fmt.Errorf("%s: %w", safe(f.file.Name), err))
 		}
 	}
 	for _, f := range files {
-		if err := f.setDate(); err != nil || f.Date < c.Since {
+		if err := f.setDate(); err != nil || f.file.Date < c.Since {
 			failed(f, err)
 		} else {
 			dated = append(dated, f)
 		}
 	}
 	slices.SortFunc(dated, func(a, b *resultFile) int {
-		return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.file.Date, b.file.Date), cmp.Compare(a.file.Name, b.file.Name))
 	})
 	b := trend.New(version())
 	for _, f := range dated {
 		_, fleet, err := f.load()
 		if failed(f, err); err == nil {
-			b.Add(f.File, fleet)
+			b.Add(f.file, fleet)
 		}
 	}
 	if len(others) > 0 {
@@ -106,54 +107,45 @@ func (c *trendCmd) read(std streams, reports []output.Report, t *trend.Trend) er
 	return nil
 }
 
-// find returns the files of the arguments, each once.
+// find returns the files of the arguments, each once: of a directory the files *.json at any depth, of a fleet's
+// results only the summary, and of a shard's nothing.
 func (c *trendCmd) find() (all []*resultFile, err error) {
 	for _, name := range c.Results {
-		st, err := os.Stat(name)
-		if err != nil {
+		dir, n := filepath.Clean(name), len(all)
+		add := func(name, dir string) {
+			all = append(all, &resultFile{trend.File{Name: filepath.ToSlash(filepath.Clean(name))}, dir})
+		}
+		if st, err := os.Stat(name); err == nil && !st.IsDir() {
+			add(name, "")
+			continue
+		}
+		root := dir + string(filepath.Separator) // follows a link
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			has := func(name string) bool { _, err := os.Lstat(filepath.Join(path, name)); return err == nil }
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && has("fleet.json"):
+				add(filepath.Join(path, "fleet.json"), dir)
+				return fs.SkipDir
+			case d.IsDir() && (has(shardName) || path != root && strings.HasPrefix(d.Name(), ".")):
+				return fs.SkipDir
+			case !d.IsDir() && filepath.Ext(path) == ".json":
+				add(path, dir)
+			}
+			return nil
+		})
+		switch {
+		case err != nil:
 			return nil, fmt.Errorf("%s: it cannot be read: %w", safe(name), disk.Cause(err))
-		}
-		f, n := resultFile{dir: filepath.Clean(name)}, len(all)
-		if !st.IsDir() {
-			all = append(all, &resultFile{File: trend.File{Name: filepath.ToSlash(f.dir)}})
-		} else if all, err = f.findIn(f.dir, all); err != nil {
-			return nil, err
-		}
-		if len(all) == n {
-			return nil, fmt.Errorf("%s: there is no file *.json; name a directory of verdicts or fleet's summaries", safe(name))
+		case len(all) == n:
+			return nil, fmt.Errorf("%s: there is no file *.json; name a directory that has results", safe(name))
 		}
 	}
 	slices.SortFunc(all, func(a, b *resultFile) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.dir, b.dir))
+		return cmp.Or(cmp.Compare(a.file.Name, b.file.Name), cmp.Compare(b.dir, a.dir))
 	})
-	return slices.CompactFunc(all, func(a, b *resultFile) bool { return a.Name == b.Name }), nil
-}
-
-// findIn finds the files *.json at any depth. Of a fleet's results it finds only the summary, and of a shard's nothing.
-// It enters no hidden directory.
-func (f resultFile) findIn(dir string, all []*resultFile) ([]*resultFile, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("%s: it cannot be read: %w", safe(dir), disk.Cause(err))
-	}
-	if named := func(e os.DirEntry) bool { return e.Name() == "fleet.json" }; slices.ContainsFunc(entries, named) {
-		entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return !named(e) })
-	} else if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == shardName }) {
-		return all, nil
-	}
-	for _, e := range entries {
-		switch name := filepath.Join(dir, e.Name()); {
-		case e.IsDir() && !strings.HasPrefix(e.Name(), "."):
-			if all, err = f.findIn(name, all); err != nil {
-				return nil, err
-			}
-		case !e.IsDir() && filepath.Ext(name) == ".json":
-			one := f
-			one.Name = filepath.ToSlash(name)
-			all = append(all, &one)
-		}
-	}
-	return all, nil
+	return slices.CompactFunc(all, func(a, b *resultFile) bool { return a.file.Name == b.file.Name }), nil
 }
 
 var dayInName = late.Regexp(`(?s)^(.*?\D)??(20\d\d)-?(\d\d)-?(\d\d)` +
@@ -169,36 +161,36 @@ func dayOf(name string) (day, rest string, err error) {
 	if _, err := time.Parse(time.DateOnly, day); err != nil {
 		return "", name, nil
 	}
-	if other, _, _ := dayOf(m[5]); other != "" && other != day {
+	other, after, err := dayOf(m[5])
+	if err == nil && other != "" && other != day {
 		return "", "", fmt.Errorf("the name has two days, %s and %s; leave only that of the result", day, other)
 	}
 	const blank = "-_. "
-	return day, strings.Trim(strings.Trim(m[1], blank)+"-"+strings.Trim(m[5], blank), "-"), nil
+	return day, strings.Trim(strings.Trim(m[1], blank)+"-"+strings.Trim(after, blank), "-"), err
 }
 
 // setDate finds the day of the result: in the file's name, or the nearest directory's that has one, or of its commit.
 func (f *resultFile) setDate() (err error) {
-	elements := strings.Split(f.Name, "/")
-	for _, e := range slices.Backward(elements) {
-		if f.Date, _, err = dayOf(e); err != nil || f.Date != "" {
-			f.DatedBy = "name"
+	for _, e := range slices.Backward(strings.Split(f.file.Name, "/")) {
+		if f.file.Date, _, err = dayOf(e); err != nil || f.file.Date != "" {
+			f.file.DatedBy = "name"
 			return err
 		}
 	}
-	scope, _, err := f.load()
+	date, _, err := f.load()
 	if err != nil {
 		return err
 	}
-	f.DatedBy, f.Date = "commit", scope.HeadDate[:min(len(scope.HeadDate), len(time.DateOnly))]
-	if _, err := time.Parse(time.DateOnly, f.Date); err != nil {
-		return errors.New("it has no day; name it or its directory with one, such as 2027-03-01.json or app-2027-03-01.json")
+	f.file.DatedBy, f.file.Date = "commit", date[:min(len(date), len(time.DateOnly))]
+	if _, err := time.Parse(time.DateOnly, f.file.Date); err != nil {
+		return errors.New("it has no day; name it or its directory with one, such as 2027-03-01.json")
 	}
 	return nil
 }
 
 // repository is the name of a verdict's repository: its path below the argument, without days and "verdict".
 func (f *resultFile) repository() string {
-	inside := strings.TrimPrefix(f.Name, filepath.ToSlash(f.dir)+"/")
+	inside := strings.TrimPrefix(f.file.Name, filepath.ToSlash(f.dir)+"/")
 	var names []string
 	for e := range strings.SplitSeq(strings.TrimSuffix(inside, ".json"), "/") {
 		if _, rest, _ := dayOf(e); rest != "" && rest != "verdict" {
@@ -213,33 +205,32 @@ var (
 	errReplaced = errors.New("a report would replace it; name another file")
 )
 
-// load reads the file. A verdict is the fleet of its only repository.
-func (f *resultFile) load() (scope verdict.Scope, fleet *summary.Fleet, err error) {
-	st, err := os.Stat(f.Name)
+// load reads the file. A verdict is the fleet of its only repository, at the date of its commit, if any.
+func (f *resultFile) load() (date string, fleet *summary.Fleet, err error) {
+	st, err := os.Stat(f.file.Name)
 	if err == nil && !st.Mode().IsRegular() {
-		return scope, nil, errors.New("it is not a regular file")
+		return "", nil, errors.New("it is not a regular file")
 	}
-	text, err := os.ReadFile(f.Name)
+	text, err := os.ReadFile(f.file.Name)
 	if err != nil {
-		return scope, nil, disk.Cause(err)
+		return "", nil, disk.Cause(err)
 	}
 	var has struct{ Violations, Coverage, Repositories, List json.RawMessage }
 	switch err := json.Unmarshal(text, &has); {
 	case !json.Valid(text):
-		return scope, nil, fmt.Errorf("it is not JSON, or cut off: %w", err)
+		return "", nil, fmt.Errorf("it is not JSON, or cut off: %w", err)
 	case has.Repositories != nil && has.List != nil:
 		fleet, err = summary.Decode(text)
-		return scope, fleet, err
+		return "", fleet, err
 	case has.Violations == nil || has.Coverage == nil:
-		return scope, nil, errNoResult
+		return "", nil, errNoResult
 	}
 	v, err := verdict.DecodeAny(text)
+	if err == nil && v.Scope.Mode != "full" && v.Scope.Mode != "tracked" {
+		err = fmt.Errorf("its scope is %s; give verdicts of whole trees (full, --tracked or --rev)", safe(v.Scope.Mode))
+	}
 	if err != nil {
-		return scope, nil, err
+		return "", nil, err
 	}
-	if v.Scope.Mode != "full" && v.Scope.Mode != "tracked" {
-		return scope, nil, fmt.Errorf("its scope is %s; a trend needs verdicts of whole trees (full, --tracked or --rev)",
-			v.Scope.Mode)
-	}
-	return v.Scope, trend.OfVerdict(f.repository(), v), nil
+	return v.Scope.HeadDate, trend.OfVerdict(f.repository(), v), nil
 }

@@ -33,7 +33,7 @@ func TrendNames() string { return names(TrendFormats(nil)) }
 
 const (
 	trendHead   = "policyscan trend: "
-	mostChanged = 10 // in a list of those that changed most
+	mostChanged = 10 // entries of a list of the largest changes
 	mostListed  = 30 // repositories with most places, each with a chart
 )
 
@@ -46,41 +46,33 @@ type trendPage struct {
 	Fewer           []trendChart // owners that lowered most
 	ByRule, ByOwner []trendChart
 	Most, Others    []trendChart // repositories, most places first
-	Without         []trendGap   // in the order of weeks
 }
 
-// A trendGap is the repositories without a number in the same weeks, for the same reason.
-type trendGap struct {
-	Weeks, Reason string
-	Names         []string
-}
-
-// A trendChart is a series that has a number, drawn in N columns of at most Top places.
+// A trendChart is a series that has a number, with its first and last ones.
 type trendChart struct {
 	*trend.Series
-	First, Last, LastAllowed, N, Top int
-	Bars, Allowed, Gaps              []historyBar
-	Began, Ended                     int // the first and the last column with a number
+	First, Last, LastAllowed int
+	Began, Ended             int // the weeks of First and Last
+	Top                      int // the most places with the allowed ones, at least 1
 }
 
 func newTrendPage(t *trend.Trend) *trendPage {
-	p := &trendPage{Trend: t, ByRule: trendCharts(t, t.Rules), ByOwner: trendCharts(t, t.Owners)}
+	p := &trendPage{Trend: t, ByRule: trendCharts(t.Rules), ByOwner: trendCharts(t.Owners)}
 	p.Headline = "no repository was decided"
 	total := trend.Series{Name: "all repositories"}
 	for i := range t.Weeks {
 		total.Places, total.Allowed = append(total.Places, t.Weeks[i].Places), append(total.Allowed, t.Weeks[i].Allowed)
 	}
-	for _, c := range trendCharts(t, []trend.Series{total}) {
+	for _, c := range trendCharts([]trend.Series{total}) {
 		p.Total, p.Headline = c, count(c.Last, "place")+" in the week of "+t.Weeks[c.Ended].Monday
 		if c.Began < c.Ended {
 			p.Headline += ", " + differenceWords(c.Last-c.First) + " in the week of " + t.Weeks[c.Began].Monday
 		}
 	}
-	all := trendCharts(t, t.Repositories)
+	all := trendCharts(t.Repositories)
 	p.Lowered, p.Raised, p.Fewer = mostChange(all, -1), mostChange(all, 1), mostChange(p.ByOwner, -1)
 	slices.SortStableFunc(all, func(a, b trendChart) int { return b.Last - a.Last })
 	p.Most, p.Others = all[:min(len(all), mostListed)], all[min(len(all), mostListed):]
-	p.addGaps()
 	for _, f := range t.Files {
 		if f.Replaced > 0 {
 			p.Notes = append(p.Notes, f.Name+": "+count(f.Replaced, "repository")+verb(f.Replaced, " counts", " count")+
@@ -100,63 +92,30 @@ func differenceWords(n int) string {
 	return "as many as"
 }
 
-func (p *trendPage) addGaps() {
-	at := map[trend.Gap]int{}
-	for _, g := range slices.SortedStableFunc(slices.Values(p.Gaps), func(a, b trend.Gap) int {
-		return cmp.Or(strings.Compare(a.First, b.First), strings.Compare(a.Last, b.Last))
-	}) {
-		name := cmp.Or(g.Repository, "a run")
-		g.Repository = ""
-		i, known := at[g]
-		if !known {
-			i, at[g] = len(p.Without), len(p.Without)
-			weeks := g.First
-			if g.Last != g.First {
-				weeks += " to " + g.Last
-			}
-			p.Without = append(p.Without, trendGap{Weeks: weeks, Reason: strings.TrimPrefix(g.Code+" "+g.Message, " ")})
-		}
-		p.Without[i].Names = append(p.Without[i].Names, name)
-	}
-}
-
-// mostChange are those that changed most in a direction.
+// mostChange returns the series with the largest changes in a direction.
 func mostChange(all []trendChart, sign int) []trendChart {
 	list := slices.DeleteFunc(slices.Clone(all), func(c trendChart) bool { return c.Change*sign <= 0 })
 	slices.SortStableFunc(list, func(a, b trendChart) int { return sign * (b.Change - a.Change) })
 	return list[:min(len(list), mostChanged)]
 }
 
-// trendCharts draws the series that have a number.
-func trendCharts(t *trend.Trend, list []trend.Series) (all []trendChart) {
+// trendCharts returns the series that have a number.
+func trendCharts(list []trend.Series) (all []trendChart) {
 	for i := range list {
-		c := trendChart{Series: &list[i], N: len(t.Weeks), Top: 1, Began: -1}
-		for x, n := range c.Series.Places {
+		c := trendChart{Series: &list[i], Top: 1, Began: -1}
+		for x, n := range c.Places {
 			if n == nil {
 				continue
 			}
 			if c.Began < 0 {
 				c.Began, c.First = x, *n
 			}
-			c.Ended, c.Last, c.LastAllowed = x, *n, *c.Series.Allowed[x]
+			c.Ended, c.Last, c.LastAllowed = x, *n, *c.Allowed[x]
 			c.Top = max(c.Top, c.Last+c.LastAllowed)
 		}
-		if c.Began < 0 {
-			continue
+		if c.Began >= 0 {
+			all = append(all, c)
 		}
-		for x, n := range c.Series.Places[c.Began:] {
-			x += c.Began
-			name := t.Weeks[x].Monday + ": "
-			if n == nil {
-				c.Gaps = append(c.Gaps, historyBar{x, 0, c.Top, name + "no number"})
-				continue
-			}
-			allowed := *c.Series.Allowed[x]
-			name += count(*n, "place") + ", " + number(allowed) + " allowed"
-			c.Bars = append(c.Bars, historyBar{x, c.Top - *n, *n, name})
-			c.Allowed = append(c.Allowed, historyBar{x, c.Top - *n - allowed, allowed, name})
-		}
-		all = append(all, c)
 	}
 	return all
 }
@@ -170,6 +129,13 @@ func (c trendChart) Signed() string {
 		return "+" + number(c.Change)
 	}
 	return number(c.Change)
+}
+
+func weeksOf(g *trend.Gap) string {
+	if g.First == g.Last {
+		return g.First
+	}
+	return g.First + " to " + g.Last
 }
 
 // remarks are clauses about a week.
@@ -190,7 +156,7 @@ func remarks(w *trend.Week) (all []string) {
 	add(w.Carried, count(w.Carried, "repository")+" without a number, the last one counts")
 	var largest []string
 	for _, c := range w.Largest {
-		largest = append(largest, fmt.Sprintf("%s %s %s", clip(c.Repository, 100), clip(c.RuleID, 100), number(c.Places)))
+		largest = append(largest, clip(c.Repository, 100)+" "+clip(c.RuleID, 100)+" "+number(c.Places))
 	}
 	add(len(largest), "new: "+firstOf(largest, 3))
 	return all
@@ -231,9 +197,11 @@ func WriteTrendText(w io.Writer, tr *trend.Trend, o TextOptions) error {
 	t.trends("Rules", p.ByRule, 0)
 	t.trends("Owners", p.ByOwner, 0)
 	t.trends("Repositories with most places", p.Most, len(p.Others))
-	t.gap(len(p.Without))
-	for _, g := range p.Without {
-		t.say("", g.Weeks, flow(firstOf(g.Names, mostChanged))+": "+flow(g.Reason))
+	t.gap(len(tr.Gaps))
+	for i := range tr.Gaps {
+		g := &tr.Gaps[i]
+		names := cmp.Or(firstOf(g.Repositories, mostChanged), "a run")
+		t.say("", weeksOf(g), flow(names)+": "+flow(strings.TrimPrefix(g.Code+" "+g.Message, " ")))
 	}
 	t.gap(len(p.Notes))
 	for _, n := range p.Notes {
@@ -263,7 +231,8 @@ func writeTrendHTML(w io.Writer, t *trend.Trend) error {
 	p := newTrendPage(t)
 	styles := []string{"style.css", "history.css", "trend.css"}
 	return writePage(w, "trend.html", styles, "", &p.htmlHead, p, map[string]any{
-		"remarks": remarks, "numbers": weekNumbers,
-		"list": func(head string, list []trendChart) any { return map[string]any{"Head": head, "List": list} },
+		"remarks": remarks, "numbers": weekNumbers, "weeks": weeksOf,
+		"monday": func(week int) string { return t.Weeks[week].Monday },
+		"list":   func(head string, list []trendChart) any { return map[string]any{"Head": head, "List": list} },
 	})
 }

@@ -82,7 +82,8 @@ func DecodePart(text []byte) (*Part, error) {
 func (f *Fleet) consistent() bool {
 	for i := range f.Repositories {
 		r := &f.Repositories[i]
-		if i > 0 && f.Repositories[i-1].Name >= r.Name || sum(r.Rules) != r.Places || sum(r.AllowedRules) != r.AllowedPlaces ||
+		if i > 0 && f.Repositories[i-1].Name >= r.Name ||
+			sum(r.Rules) != r.Places || sum(r.AllowedRules) != r.AllowedPlaces ||
 			r.Complete != (r.ErrorCount == 0) || len(r.Errors) != min(r.ErrorCount, MaxErrors) ||
 			r.Verdict == verdict.Pass && (r.Places > 0 || !r.Complete || r.SHA256 == "") {
 			return false

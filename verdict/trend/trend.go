@@ -1,5 +1,5 @@
-// Package trend is the document of policyscan trend: how the places that break rules, and those that allowances permit,
-// changed over time, by rule, owner and repository. It knows no files and no clock.
+// Package trend is the document of policyscan trend: how the places that break rules, and allowed places, changed over
+// time, by rule, owner and repository. It knows no files and no clock.
 //
 // A [Builder] takes the results of files by day, and keeps only numbers. A repository has the number of its last
 // complete result in a week, or none: an incomplete result is never a zero. In a sum, its last known number counts.
@@ -37,7 +37,7 @@ type Trend struct {
 	Rules         []Series     `json:"rules"`  // by id
 	Owners        []Series     `json:"owners"` // by name; "" without one
 	Repositories  []Series     `json:"repositories"`
-	Gaps          []Gap        `json:"gaps"` // by repository, then week
+	Gaps          []Gap        `json:"gaps"` // by week
 }
 
 // A File is one that was read.
@@ -88,14 +88,14 @@ type Series struct {
 	Change int `json:"change"`
 }
 
-// A Gap is consecutive weeks in which a repository has no number, and the first error; without a code it was not
-// scanned. Without a repository it is a run that scanned none.
+// A Gap is consecutive weeks in which repositories have no number, and their first error; without a code they were not
+// scanned. Without repositories it is a run that scanned none.
 type Gap struct {
-	Repository string `json:"repository"`
-	First      string `json:"first"` // Monday
-	Last       string `json:"last"`  // Monday
-	Code       string `json:"code"`
-	Message    string `json:"message"`
+	First        string   `json:"first"` // Monday
+	Last         string   `json:"last"`  // Monday
+	Code         string   `json:"code"`
+	Message      string   `json:"message"`
+	Repositories []string `json:"repositories"`
 }
 
 // monday returns the Monday of a day's week, or of a later week.
@@ -182,8 +182,8 @@ func (b *Builder) Add(file File, f *summary.Fleet) {
 		shared = append(shared, p.SHA256)
 	}
 	if len(f.Repositories) == 0 {
-		why := firstError(f.Errors)
-		b.t.Gaps = append(b.t.Gaps, Gap{"", b.week().Monday, b.week().Monday, why.Code, file.Name + ": " + why.Message})
+		why, first := firstError(f.Errors), b.week().Monday
+		b.t.Gaps = append(b.t.Gaps, Gap{first, first, why.Code, file.Name + ": " + why.Message, nil})
 	}
 	for i := range f.Repositories {
 		r := &result{file: len(b.t.Files) - 1, rules: rules, cells: map[string]cell{}}
@@ -258,7 +258,14 @@ func (b *Builder) endDay() {
 // endWeek adds the week's number to every series.
 func (b *Builder) endWeek() {
 	p, at := b.week(), len(b.t.Weeks)-1
-	sums, all := map[string]cell{}, cell{}
+	sums, all, counted := map[string]cell{}, cell{}, map[int]bool{} // files whose rules are in sums
+	add := func(rule *summary.Rule, c cell) {
+		for _, key := range []string{ruleKey + rule.ID, ownerKey + rule.Owner} {
+			sum := sums[key]
+			sum.add(c)
+			sums[key] = sum
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(b.known)) {
 		r := b.known[name]
 		if r.failed != nil {
@@ -277,7 +284,15 @@ func (b *Builder) endWeek() {
 		}
 		if r.now, r.failed = nil, nil; r.last != nil {
 			all.add(r.last.sum())
-			r.last.addTo(sums)
+			for id, c := range r.last.cells {
+				add(r.last.rules[id], c)
+			}
+			if !counted[r.last.file] { // a rule without places has a number, too
+				for _, rule := range r.last.rules {
+					add(rule, cell{})
+				}
+			}
+			counted[r.last.file] = true
 		}
 	}
 	slices.SortStableFunc(p.Largest, func(x, y Change) int { return y.Places - x.Places })
@@ -287,18 +302,6 @@ func (b *Builder) endWeek() {
 		for key, sum := range sums {
 			b.series(key).put(at, sum)
 		}
-	}
-}
-
-// addTo adds the numbers of each rule and owner, zeros included.
-func (r *result) addTo(sums map[string]cell) {
-	add := func(key string, c cell) {
-		c.add(sums[key])
-		sums[key] = c
-	}
-	for id, rule := range r.rules {
-		add(ruleKey+id, r.cells[id])
-		add(ownerKey+rule.Owner, r.cells[id])
 	}
 }
 
@@ -338,8 +341,8 @@ func (b *Builder) compare(p *Week, r *repository) {
 	if r.last.bundles != r.now.bundles {
 		p.OtherBundles++
 	}
-	ids := maps.Clone(r.last.rules)
-	maps.Copy(ids, r.now.rules)
+	ids := maps.Clone(r.last.cells)
+	maps.Copy(ids, r.now.cells)
 	for _, id := range slices.Sorted(maps.Keys(ids)) {
 		before, now := r.last.cells[id], r.now.cells[id]
 		more := now.places - before.places
@@ -365,7 +368,7 @@ func (b *Builder) compare(p *Week, r *repository) {
 // gap notes that a repository has no number in the week.
 func (b *Builder) gap(r *repository) {
 	first := b.week().Monday
-	g := Gap{Repository: r.series.Name, First: first, Last: first, Message: "not scanned"}
+	g := Gap{First: first, Last: first, Message: "not scanned", Repositories: []string{r.series.Name}}
 	if r.failed != nil {
 		g.Code, g.Message = r.failed.Code, r.failed.Message
 	}
@@ -381,14 +384,24 @@ func (b *Builder) End() *Trend {
 	if b.endDay(); len(b.t.Files) > 0 {
 		b.endWeek()
 	}
+	same := map[string]int{}
 	end := func(list *[]Series, s *Series) {
 		s.pad(len(b.t.Weeks))
 		*list = append(*list, *s)
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.known)) {
 		end(&b.t.Repositories, &b.known[name].series)
-		b.t.Gaps = append(b.t.Gaps, b.known[name].gaps...)
+		for _, g := range b.known[name].gaps {
+			key := strings.Join([]string{g.First, g.Last, g.Code, g.Message}, "\x00")
+			if i, known := same[key]; known {
+				b.t.Gaps[i].Repositories = append(b.t.Gaps[i].Repositories, name)
+				continue
+			}
+			same[key] = len(b.t.Gaps)
+			b.t.Gaps = append(b.t.Gaps, g)
+		}
 	}
+	slices.SortStableFunc(b.t.Gaps, func(x, y Gap) int { return strings.Compare(x.First+x.Last, y.First+y.Last) })
 	for _, key := range slices.Sorted(maps.Keys(b.sums)) {
 		s := b.sums[key]
 		if id, is := strings.CutPrefix(key, ruleKey); is {

@@ -100,8 +100,8 @@ func TestTrend(t *testing.T) {
 	wantSame(t, series(got.Rules), map[string]string{"A-1": "13 12 18 - 4 change 5", "B-1": "- 3 1 - 8 change -3"})
 	wantSame(t, series(got.Owners), map[string]string{"team A": "13 12 18 - 4 change 5", "team B": "- 3 1 - 8 change -3"})
 	wantSame(t, got.Gaps, []Gap{
-		{"new", "2026-10-26", "2026-11-02", "", "not scanned"}, {"shop", "2026-10-26", "2026-10-26", "", "not scanned"},
-		{"site", "2026-10-12", "2026-10-12", "E_READ", "it is damaged"}, {"site", "2026-10-19", "2026-10-26", "", "not scanned"},
+		{"2026-10-12", "2026-10-12", "E_READ", "it is damaged", []string{"site"}}, {"2026-10-19", "2026-10-26", "", "not scanned", []string{"site"}},
+		{"2026-10-26", "2026-10-26", "", "not scanned", []string{"shop"}}, {"2026-10-26", "2026-11-02", "", "not scanned", []string{"new"}},
 	})
 	wantSame(t, []string{got.Rules[1].Owner, got.Rules[1].Title}, []string{"team B", "Title of B-1"})
 }
