@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -42,9 +43,14 @@ func (c *trendCmd) Run(std streams) error {
 		return failed
 	}
 	err = output.Rewrite(reports, "", tracks, func() (*verdict.Verdict, error) { return nil, failed }, std.out)
-	if err == nil && len(c.Report) == 0 {
-		err = report.WriteTrendText(std.out, t, std.textOptions(std.out))
+	if err != nil || len(c.Report) > 0 {
+		return err
 	}
+	var text bytes.Buffer // one write: a reader such as head may go after the first
+	if err := report.WriteTrendText(&text, t, std.textOptions(std.out)); err != nil {
+		return err
+	}
+	_, err = std.out.Write(text.Bytes())
 	return err
 }
 

@@ -33,7 +33,7 @@ func TrendNames() string { return names(TrendFormats(nil)) }
 
 const (
 	trendHead   = "policyscan trend: "
-	mostChanged = 10 // entries of a list of the largest changes
+	mostLowered = 10
 	mostListed  = 30 // repositories with most places, each with a chart
 )
 
@@ -42,8 +42,7 @@ type trendPage struct {
 	htmlHead
 	*trend.Trend
 	Total           trendChart
-	Lowered, Raised []trendChart // repositories that changed most
-	Fewer           []trendChart // owners that lowered most
+	Lowered, Fewer  []trendChart // repositories and owners that lowered most
 	ByRule, ByOwner []trendChart
 	Most, Others    []trendChart // repositories, most places first
 }
@@ -60,8 +59,8 @@ func newTrendPage(t *trend.Trend) *trendPage {
 	p := &trendPage{Trend: t, ByRule: trendCharts(t.Rules), ByOwner: trendCharts(t.Owners)}
 	p.Headline = "no repository was decided"
 	total := trend.Series{Name: "all repositories"}
-	for i := range t.Weeks {
-		total.Places, total.Allowed = append(total.Places, t.Weeks[i].Places), append(total.Allowed, t.Weeks[i].Allowed)
+	for _, w := range t.Weeks {
+		total.Places, total.Allowed = append(total.Places, w.Places), append(total.Allowed, w.Allowed)
 	}
 	for _, c := range trendCharts([]trend.Series{total}) {
 		p.Total, p.Headline = c, count(c.Last, "place")+" in the week of "+t.Weeks[c.Ended].Monday
@@ -70,7 +69,7 @@ func newTrendPage(t *trend.Trend) *trendPage {
 		}
 	}
 	all := trendCharts(t.Repositories)
-	p.Lowered, p.Raised, p.Fewer = mostChange(all, -1), mostChange(all, 1), mostChange(p.ByOwner, -1)
+	p.Lowered, p.Fewer = lowered(all), lowered(p.ByOwner)
 	slices.SortStableFunc(all, func(a, b trendChart) int { return b.Last - a.Last })
 	p.Most, p.Others = all[:min(len(all), mostListed)], all[min(len(all), mostListed):]
 	for _, f := range t.Files {
@@ -92,11 +91,11 @@ func differenceWords(n int) string {
 	return "as many as"
 }
 
-// mostChange returns the series with the largest changes in a direction.
-func mostChange(all []trendChart, sign int) []trendChart {
-	list := slices.DeleteFunc(slices.Clone(all), func(c trendChart) bool { return c.Change*sign <= 0 })
-	slices.SortStableFunc(list, func(a, b trendChart) int { return sign * (b.Change - a.Change) })
-	return list[:min(len(list), mostChanged)]
+// lowered are the series with the largest falls.
+func lowered(all []trendChart) []trendChart {
+	list := slices.DeleteFunc(slices.Clone(all), func(c trendChart) bool { return c.Change >= 0 })
+	slices.SortStableFunc(list, func(a, b trendChart) int { return a.Change - b.Change })
+	return list[:min(len(list), mostLowered)]
 }
 
 // trendCharts returns the series that have a number.
@@ -180,8 +179,8 @@ func WriteTrendText(w io.Writer, tr *trend.Trend, o TextOptions) error {
 	t.labelled(trendHead, p.Headline)
 	const row, room = "%-10s %8s %8s %8s %8s  %s", 32
 	t.line("\n"+row, "week of", "places", "allowed", "new", "gone", "")
-	for i := range tr.Weeks {
-		x, bar := &tr.Weeks[i], ""
+	for _, x := range tr.Weeks {
+		bar := ""
 		if x.Places != nil {
 			bar = strings.Repeat("#", (*x.Places*room+p.Total.Top-1)/p.Total.Top)
 		}
@@ -192,7 +191,6 @@ func WriteTrendText(w io.Writer, tr *trend.Trend, o TextOptions) error {
 		}
 	}
 	t.trends("Repositories that lowered most", p.Lowered, 0)
-	t.trends("Repositories that raised most", p.Raised, 0)
 	t.trends("Owners that lowered most", p.Fewer, 0)
 	t.trends("Rules", p.ByRule, 0)
 	t.trends("Owners", p.ByOwner, 0)
@@ -200,7 +198,7 @@ func WriteTrendText(w io.Writer, tr *trend.Trend, o TextOptions) error {
 	t.gap(len(tr.Gaps))
 	for i := range tr.Gaps {
 		g := &tr.Gaps[i]
-		names := cmp.Or(firstOf(g.Repositories, mostChanged), "a run")
+		names := cmp.Or(firstOf(g.Repositories, mostLowered), "a run")
 		t.say("", weeksOf(g), flow(names)+": "+flow(strings.TrimPrefix(g.Code+" "+g.Message, " ")))
 	}
 	t.gap(len(p.Notes))

@@ -25,15 +25,12 @@ var schema []byte
 // Schema returns the JSON Schema (draft 2020-12) of the document.
 func Schema() []byte { return schema }
 
-// MaxLargest limits [Week.Largest].
-const MaxLargest = 10
-
 // A Trend is the document. Its fields are in the order of the file; lists are never null. schema.json describes them.
 type Trend struct {
 	SchemaVersion string       `json:"schema_version"`
 	Tool          verdict.Tool `json:"tool"`
 	Files         []File       `json:"files"`  // by day, then name
-	Weeks         []Week       `json:"weeks"`  // all from the first day of a file to the last
+	Weeks         []*Week      `json:"weeks"`  // all from the first day of a file to the last
 	Rules         []Series     `json:"rules"`  // by id
 	Owners        []Series     `json:"owners"` // by name; "" without one
 	Repositories  []Series     `json:"repositories"`
@@ -66,8 +63,10 @@ type Week struct {
 	Carried      int      `json:"carried"`       // without one: their last numbers count in the sum
 	Undecided    int      `json:"undecided"`     // with an incomplete result, whether or not they have a number
 	OtherBundles int      `json:"other_bundles"` // checked by other bundles than before
-	Largest      []Change `json:"largest"`       // of New, the largest first
+	Largest      []Change `json:"largest"`       // of New, the largest first, at most [maxLargest]
 }
+
+const maxLargest = 10
 
 // A Change is the number of new places of a rule in a repository.
 type Change struct {
@@ -107,7 +106,8 @@ func monday(day string, weeks int) string {
 // A Builder makes a [Trend].
 type Builder struct {
 	t       *Trend
-	day     string             // of the last file
+	week    *Week              // of the last file; nil at first
+	day     string             // of it
 	ofDay   map[string]*result // of the day, by repository
 	known   map[string]*repository
 	about   map[string]summary.Rule // the last description of each rule
@@ -164,13 +164,14 @@ func (b *Builder) Add(file File, f *summary.Fleet) {
 		b.endDay()
 	}
 	b.day = file.Date
-	for first := monday(b.day, 0); b.week().Monday < first; {
+	for first := monday(b.day, 0); b.week == nil || b.week.Monday < first; {
 		next := first
-		if b.week().Monday != "" {
+		if b.week != nil {
 			b.endWeek()
-			next = monday(b.week().Monday, 1)
+			next = monday(b.week.Monday, 1)
 		}
-		b.t.Weeks = append(b.t.Weeks, Week{Monday: next})
+		b.week = &Week{Monday: next}
+		b.t.Weeks = append(b.t.Weeks, b.week)
 	}
 	file.Repositories = len(f.Repositories)
 	b.t.Files = append(b.t.Files, file)
@@ -182,7 +183,7 @@ func (b *Builder) Add(file File, f *summary.Fleet) {
 		shared = append(shared, p.SHA256)
 	}
 	if len(f.Repositories) == 0 {
-		why, first := firstError(f.Errors), b.week().Monday
+		why, first := firstError(f.Errors), b.week.Monday
 		b.t.Gaps = append(b.t.Gaps, Gap{first, first, why.Code, file.Name + ": " + why.Message, nil})
 	}
 	for i := range f.Repositories {
@@ -193,14 +194,6 @@ func (b *Builder) Add(file File, f *summary.Fleet) {
 		}
 		b.ofDay[f.Repositories[i].Name] = r
 	}
-}
-
-// week is the current one.
-func (b *Builder) week() *Week {
-	if len(b.t.Weeks) == 0 {
-		return &Week{}
-	}
-	return &b.t.Weeks[len(b.t.Weeks)-1]
 }
 
 // firstError is the first of errors, with its file in the message.
@@ -257,7 +250,7 @@ func (b *Builder) endDay() {
 
 // endWeek adds the week's number to every series.
 func (b *Builder) endWeek() {
-	p, at := b.week(), len(b.t.Weeks)-1
+	p, at := b.week, len(b.t.Weeks)-1
 	sums, all, counted := map[string]cell{}, cell{}, map[int]bool{} // files whose rules are in sums
 	add := func(rule *summary.Rule, c cell) {
 		for _, key := range []string{ruleKey + rule.ID, ownerKey + rule.Owner} {
@@ -273,7 +266,7 @@ func (b *Builder) endWeek() {
 		}
 		if r.now != nil {
 			p.Decided++
-			b.compare(p, r)
+			b.compare(r)
 			r.last = r.now
 			r.series.put(at, r.last.sum())
 		} else {
@@ -296,7 +289,7 @@ func (b *Builder) endWeek() {
 		}
 	}
 	slices.SortStableFunc(p.Largest, func(x, y Change) int { return y.Places - x.Places })
-	p.Largest = p.Largest[:min(len(p.Largest), MaxLargest)]
+	p.Largest = p.Largest[:min(len(p.Largest), maxLargest)]
 	if p.Decided > 0 {
 		b.started, p.Places, p.Allowed = true, &all.places, &all.allowed
 		for key, sum := range sums {
@@ -331,7 +324,8 @@ func (s *Series) pad(n int) {
 }
 
 // compare counts what changed in a repository since its last number.
-func (b *Builder) compare(p *Week, r *repository) {
+func (b *Builder) compare(r *repository) {
+	p := b.week
 	if r.last == nil {
 		if b.started {
 			p.NewWithRepositories += r.now.sum().places
@@ -367,7 +361,7 @@ func (b *Builder) compare(p *Week, r *repository) {
 
 // gap notes that a repository has no number in the week.
 func (b *Builder) gap(r *repository) {
-	first := b.week().Monday
+	first := b.week.Monday
 	g := Gap{First: first, Last: first, Message: "not scanned", Repositories: []string{r.series.Name}}
 	if r.failed != nil {
 		g.Code, g.Message = r.failed.Code, r.failed.Message
@@ -381,7 +375,7 @@ func (b *Builder) gap(r *repository) {
 
 // End returns the document.
 func (b *Builder) End() *Trend {
-	if b.endDay(); len(b.t.Files) > 0 {
+	if b.endDay(); b.week != nil {
 		b.endWeek()
 	}
 	same := map[string]int{}

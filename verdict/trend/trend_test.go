@@ -84,7 +84,7 @@ func TestTrend(t *testing.T) {
 	got := b.End()
 	var rows []string
 	for i := range got.Weeks {
-		p := &got.Weeks[i]
+		p := got.Weeks[i]
 		rows = append(rows, fmt.Sprint(p.Monday, " ", numbers([]*int{p.Places, p.Allowed}), p.New, p.Gone, p.NewWithRules, p.GoneWithRules,
 			p.NewWithRepositories, " of ", p.Decided, p.Carried, p.Undecided, " other ", p.OtherBundles, " ", p.Largest))
 	}
@@ -143,7 +143,7 @@ func TestSums(t *testing.T) {
 		got := b.End()
 		first, last, sum := -1, 0, 0
 		for i := range got.Weeks {
-			p := &got.Weeks[i]
+			p := got.Weeks[i]
 			if p.Places == nil {
 				wantSame(t, p.New+p.Gone+p.NewWithRules+p.GoneWithRules+p.NewWithRepositories, 0)
 				continue
