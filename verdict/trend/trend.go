@@ -152,7 +152,7 @@ func OfVerdict(name string, v *verdict.Verdict) *summary.Fleet {
 		f.Policy = append(f.Policy, summary.Policy{SHA256: p.SHA256})
 	}
 	row := summary.Row(v)
-	row.Name, row.OwnPolicy = name, ""
+	row.Name = name
 	f.Add(row, v.Rules)
 	f.Decide()
 	return f

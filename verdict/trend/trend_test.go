@@ -72,10 +72,10 @@ func TestTrend(t *testing.T) {
 		day string
 		f   *summary.Fleet
 	}{
-		{"2026-10-05", aFleet("x", one, of{"shop": {"A-1": 10}, "site": {"A-1": 5}})},
+		{"2026-10-05", aFleet("x", one, of{"shop": {"A-1": 10}, "site": {"A-1": 5}, "some": {}})},
 		{"2026-10-11", aFleet("x", one, of{"shop": {"A-1": 8}, "site": {"A-1": -1}})},                        // the same week
 		{"2026-10-12", aFleet("y", two, of{"shop": {"A-1": 407, "B-1": 3}, "site": {"A-1": -1}, "new": {}})}, // 4 more allowed
-		{"2026-10-19", aFleet("y", two, of{"shop": {"A-1": 9, "B-1": 1}, "new": {"A-1": 4}})},
+		{"2026-10-19", aFleet("y", two, of{"shop": {"A-1": 409, "B-1": 1}, "new": {"A-1": 4}, "some": {}})},
 		// No file in the week of 2026-10-26.
 		{"2026-11-02", aFleet("y", []string{"B-1"}, of{"shop": {}, "site": {"B-1": 2}, "late": {"B-1": 6}})},
 	} {
@@ -89,19 +89,20 @@ func TestTrend(t *testing.T) {
 			p.NewWithRepositories, " of ", p.Decided, p.Carried, p.Undecided, " other ", p.OtherBundles, " ", p.Largest))
 	}
 	wantSame(t, rows, []string{
-		"2026-10-05 13 0 0 0 0 0 0 of 2 0 1 other 0 []",
-		"2026-10-12 15 4 0 1 3 0 0 of 2 1 1 other 1 []",
-		"2026-10-19 19 0 6 2 0 0 0 of 2 1 0 other 0 [{new A-1 4} {shop A-1 2}]",
-		"2026-10-26 - - 0 0 0 0 0 of 0 3 0 other 0 []",
-		"2026-11-02 12 0 0 1 2 14 6 of 3 1 0 other 1 []",
+		"2026-10-05 13 0 0 0 0 0 0 of 3 0 1 other 0 []",
+		"2026-10-12 15 4 0 1 3 0 0 of 2 2 1 other 1 []",
+		"2026-10-19 19 4 6 2 0 0 0 of 3 1 0 other 1 [{new A-1 4} {shop A-1 2}]",
+		"2026-10-26 - - 0 0 0 0 0 of 0 4 0 other 0 []",
+		"2026-11-02 12 0 0 1 2 14 6 of 3 2 0 other 1 []",
 	})
-	wantSame(t, series(got.Repositories), map[string]string{"shop": "8 10 10 - 0 change -2", "site": "5 - - - 2 change 0", "new": "- 0 4 - - change 4",
+	wantSame(t, series(got.Repositories), map[string]string{"shop": "8 10 10 - 0 change 2", "some": "0 - 0 - - change 0", "site": "5 - - - 2 change 0", "new": "- 0 4 - - change 4",
 		"late": "- - - - 6 change 0"})
-	wantSame(t, series(got.Rules), map[string]string{"A-1": "13 12 18 - 4 change 5", "B-1": "- 3 1 - 8 change -3"})
-	wantSame(t, series(got.Owners), map[string]string{"team A": "13 12 18 - 4 change 5", "team B": "- 3 1 - 8 change -3"})
+	wantSame(t, series(got.Rules), map[string]string{"A-1": "13 12 18 - 4 change 9", "B-1": "- 3 1 - 8 change -3"})
+	wantSame(t, series(got.Owners), map[string]string{"team A": "13 12 18 - 4 change 9", "team B": "- 3 1 - 8 change -3"})
 	wantSame(t, got.Gaps, []Gap{
-		{"2026-10-12", "2026-10-12", "E_READ", "it is damaged", []string{"site"}}, {"2026-10-19", "2026-10-26", "", "not scanned", []string{"site"}},
-		{"2026-10-26", "2026-10-26", "", "not scanned", []string{"shop"}}, {"2026-10-26", "2026-11-02", "", "not scanned", []string{"new"}},
+		{"2026-10-12", "2026-10-12", "E_READ", "it is damaged", []string{"site"}}, {"2026-10-12", "2026-10-12", "", "not scanned", []string{"some"}},
+		{"2026-10-19", "2026-10-26", "", "not scanned", []string{"site"}},
+		{"2026-10-26", "2026-10-26", "", "not scanned", []string{"shop"}}, {"2026-10-26", "2026-11-02", "", "not scanned", []string{"new", "some"}},
 	})
 	wantSame(t, []string{got.Rules[1].Owner, got.Rules[1].Title}, []string{"team B", "Title of B-1"})
 }
