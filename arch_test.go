@@ -61,7 +61,7 @@ cmd/policyscan: agent/ask agent/call agent/callrules agent/dialect agent/dialect
     agent/hook agent/protocol agent/settings editor internal/disk rules rules/document scanner scanner/action
     scanner/allowance scanner/check scanner/checkout scanner/fleet scanner/past scanner/policydiff scanner/push
     scanner/repo scanner/reuse scanner/run scanner/setup scanner/tree verdict verdict/code verdict/output verdict/past
-    verdict/report verdict/shard verdict/summary github.com/alecthomas/kong golang.org/x/term
+    verdict/report verdict/shard verdict/summary verdict/trend github.com/alecthomas/kong golang.org/x/term
 editor: rules rules/document rules/glob scanner scanner/repo scanner/run scanner/tree verdict verdict/code
 internal/cputime: golang.org/x/sys/unix
 internal/disk:
@@ -112,9 +112,10 @@ verdict/code:
 verdict/linehash:
 verdict/output: internal/disk verdict verdict/code verdict/report verdict/summary golang.org/x/sys/unix
 verdict/past: verdict
-verdict/report: verdict verdict/code verdict/past verdict/summary golang.org/x/text/width
+verdict/report: verdict verdict/code verdict/past verdict/summary verdict/trend golang.org/x/text/width
 verdict/shard: verdict github.com/go-json-experiment/json
 verdict/summary: verdict verdict/shard
+verdict/trend: verdict verdict/summary
 `
 
 // rooms returns the allowed imports of each room.
@@ -360,6 +361,7 @@ func pure() []string {
 		"scanner/keys/formats", "scanner/match", "scanner/needle",
 		"agent/call", "agent/call/shell", "agent/callrules", "rules/document", "rules/keyitem", "rules/regex",
 		"verdict", "verdict/code", "verdict/linehash", "verdict/report", "verdict/shard", "verdict/summary",
+		"verdict/trend",
 	}
 }
 

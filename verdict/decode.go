@@ -11,6 +11,21 @@ import (
 // Decode reads the bytes of [Verdict.Encode]. It refuses a document whose outcome contradicts its contents. A
 // consistent edit is not noticed: a verdict has no signature.
 func Decode(text []byte) (*Verdict, error) {
+	v, err := DecodeAny(text)
+	if err != nil {
+		return nil, err
+	}
+	if !IsJSON(text, v) {
+		return nil, errors.New("it is not as policyscan writes it: something was added, removed or reformatted")
+	}
+	if v.Verdict == Pass && !v.covered() {
+		return nil, errors.New("it says PASS, which does not follow from its coverage")
+	}
+	return v, nil
+}
+
+// DecodeAny is [Decode] for a document of any version of the program with this [SchemaVersion].
+func DecodeAny(text []byte) (*Verdict, error) {
 	v, err := Parse(text)
 	if err != nil {
 		return nil, err
@@ -21,12 +36,6 @@ func Decode(text []byte) (*Verdict, error) {
 		return nil, fmt.Errorf("it says %s, which does not follow from "+
 			"the %d violations, %d errors and %d rules in it", v.Verdict,
 			len(v.Violations), len(v.Errors), len(v.Rules))
-	}
-	if !IsJSON(text, v) {
-		return nil, errors.New("it is not as policyscan writes it: something was added, removed or reformatted")
-	}
-	if v.Verdict == Pass && !v.covered() {
-		return nil, errors.New("it says PASS, which does not follow from its coverage")
 	}
 	return v, nil
 }

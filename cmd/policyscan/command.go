@@ -19,6 +19,7 @@ type commands struct {
 	Scan          scanCmd     `cmd:"" default:"withargs" help:"Scan a tree (the default command)."`
 	Fleet         fleetCmd    `cmd:"" help:"Scan many repositories, each at a commit."`
 	History       historyCmd  `cmd:"" help:"Say which past changes the rules would have stopped."`
+	Trend         trendCmd    `cmd:"" help:"Show how the results of many days changed."`
 	Report        reportCmd   `cmd:"" help:"Write reports of a verdict.json."`
 	Merge         mergeCmd    `cmd:"" help:"Make one verdict of the shard files of a scan."`
 	Verify        verifyCmd   `cmd:"" help:"Make the run of a verdict.json again, and compare."`

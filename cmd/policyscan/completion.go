@@ -96,11 +96,12 @@ func flagValues(f *kong.Flag) []string {
 	case f.Name != "report":
 		return nil
 	}
-	formats := report.Names()
-	if !strings.Contains(f.Help, formats) {
-		formats = report.FleetNames()
+	for _, formats := range []string{report.Names(), report.FleetNames(), report.DiffNames(), report.TrendNames()} {
+		if strings.Contains(f.Help, formats) {
+			return strings.Split(formats, ", ")
+		}
 	}
-	return strings.Split(formats, ", ")
+	return nil
 }
 
 // Options returns the flags as they are typed.

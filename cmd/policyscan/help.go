@@ -132,6 +132,7 @@ func expandHelps(k *kong.Kong) error {
 		"{report formats}", report.Names(),
 		"{fleet formats}", report.FleetNames(),
 		"{history formats}", report.HistoryNames(),
+		"{trend formats}", report.TrendNames(),
 		"{diff formats}", report.DiffNames(),
 		"{dialects}", strings.Join(dialectNames(), ", "),
 	)

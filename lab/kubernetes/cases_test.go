@@ -250,6 +250,7 @@ func TestTypes(t *testing.T) {
 	for name, into := range map[string]any{
 		"kubernetes/scan.yaml": &batch.Job{}, "kubernetes/merge.yaml": &batch.Job{},
 		"kubernetes-nightly/scan.yaml": &batch.CronJob{}, "kubernetes-nightly/merge.yaml": &batch.CronJob{},
+		"kubernetes-nightly/trend.yaml": &batch.CronJob{},
 	} {
 		if err := yaml.UnmarshalStrict([]byte(readFile(t, root+"/examples/"+name)), into); err != nil {
 			t.Errorf("%s: %v", name, err)

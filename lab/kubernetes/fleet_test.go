@@ -157,6 +157,7 @@ func (f *fleet) print(t *testing.T, shards, parallelism int, changes ...string) 
 	for _, from := range []string{
 		"kubernetes/kustomization.yaml", "kubernetes/scan.yaml", "kubernetes/merge.yaml",
 		"kubernetes-nightly/kustomization.yaml", "kubernetes-nightly/scan.yaml", "kubernetes-nightly/merge.yaml",
+		"kubernetes-nightly/trend.yaml",
 	} {
 		text := readFile(t, filepath.Join(root, "examples", from))
 		for i := 0; i < len(changes); i += 2 {

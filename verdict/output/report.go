@@ -26,6 +26,11 @@ type Report struct {
 // Prints reports whether the report goes to standard output.
 func (r Report) Prints() bool { return r.file == "" }
 
+// Replaces reports whether the report would be written to a file.
+func (r Report) Replaces(file string) bool {
+	return r.file != "" && file != "" && sameFile(r.file, resolved(file))
+}
+
 // Reports parses the values of --report: FORMAT, for standard output, or FORMAT=FILE.
 func Reports(specs []string, tracks Tracks) ([]Report, error) {
 	return ReportsOf(report.Formats(), specs, tracks)
@@ -233,7 +238,7 @@ func (r *Report) add(text []byte) (err error) {
 	return err
 }
 
-// Rewrite writes reports of an earlier verdict: file is its path, and read reads it.
+// Rewrite writes reports of an earlier verdict: file is its path, if it is one file, and read reads it.
 func Rewrite(
 	reports []Report, file string, tracks Tracks, read func() (*verdict.Verdict, error), stdout io.Writer,
 ) error {
@@ -241,7 +246,7 @@ func Rewrite(
 		return err
 	}
 	for _, r := range reports {
-		if r.file != "" && sameFile(r.file, resolved(file)) {
+		if r.Replaces(file) {
 			return fmt.Errorf("the %s report would replace the verdict that it is about; name another file",
 				r.Format.Name)
 		}

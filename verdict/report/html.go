@@ -22,7 +22,7 @@ import (
 // The styles and scripts are copied into the templates page.html and fleet.html.
 //
 //go:embed html/page.html html/style.css html/script.js html/fleet.html html/fleet.css html/fleet.js
-//go:embed html/history.html html/history.css
+//go:embed html/history.html html/history.css html/trend.html html/trend.css
 var htmlFiles embed.FS
 
 type htmlHead struct {

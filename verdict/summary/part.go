@@ -78,23 +78,18 @@ func DecodePart(text []byte) (*Part, error) {
 	return p, nil
 }
 
-// consistent reports whether a part's fleet follows from its repositories. A part never says PASS.
+// consistent reports whether rows, rules and totals follow from the repositories.
 func (f *Fleet) consistent() bool {
-	again := &Fleet{Errors: f.Errors, List: f.List}
 	for i := range f.Repositories {
 		r := &f.Repositories[i]
-		sum := 0
-		for _, c := range r.Rules {
-			sum += c.Places
-		}
-		if i > 0 && f.Repositories[i-1].Name >= r.Name || sum != r.Places ||
+		if i > 0 && f.Repositories[i-1].Name >= r.Name ||
+			sum(r.Rules) != r.Places || sum(r.AllowedRules) != r.AllowedPlaces ||
 			r.Complete != (r.ErrorCount == 0) || len(r.Errors) != min(r.ErrorCount, MaxErrors) ||
 			r.Verdict == verdict.Pass && (r.Places > 0 || !r.Complete || r.SHA256 == "") {
 			return false
 		}
-		again.Add(*r, nil)
 	}
-	again.Decide()
+	again := f.decided()
 	if again.Totals != f.Totals || again.Complete != f.Complete {
 		return false
 	}
@@ -111,6 +106,13 @@ func (f *Fleet) consistent() bool {
 		}
 	}
 	return len(broken) == 0
+}
+
+func sum(counts []RuleCount) (n int) {
+	for _, c := range counts {
+		n += c.Places
+	}
+	return n
 }
 
 // A NamedPart is a shard file for a merge, or the error of reading it.

@@ -10,6 +10,9 @@ package summary
 import (
 	"cmp"
 	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -111,13 +114,14 @@ type Repository struct {
 	Bytes         int64  `json:"bytes"`
 	Places        int    `json:"places"`         // as in [Totals]
 	AllowedPlaces int    `json:"allowed_places"` // that allowances permit
-	// Rules are the violated ones, by id.
-	Rules      []RuleCount     `json:"rules"`
-	Errors     []verdict.Error `json:"errors"`      // the first ones, shortened
-	ErrorCount int             `json:"error_count"` // all of them
+	// Rules are the violated ones, and AllowedRules those with allowed places, by id.
+	Rules        []RuleCount     `json:"rules"`
+	AllowedRules []RuleCount     `json:"allowed_rules"`
+	Errors       []verdict.Error `json:"errors"`      // the first ones, shortened
+	ErrorCount   int             `json:"error_count"` // all of them
 }
 
-// A RuleCount is the number of places in a repository that break a rule.
+// A RuleCount is the number of places in a repository that break a rule, or that its allowances permit.
 type RuleCount struct {
 	RuleID string `json:"rule_id"`
 	Places int    `json:"places"`
@@ -132,6 +136,33 @@ func Schema() []byte { return []byte(schema) }
 // Encode returns the document's canonical bytes: one JSON object, keys in the order of [Fleet], as in [verdict.JSON].
 // Equal fleets have equal bytes.
 func (f *Fleet) Encode() ([]byte, error) { return verdict.JSON(f) }
+
+// Decode reads a fleet.json, of any version of the program with this [SchemaVersion]. It refuses a document whose
+// outcome or totals contradict its repositories.
+func Decode(text []byte) (*Fleet, error) {
+	f := &Fleet{}
+	err := json.Unmarshal(text, f)
+	switch {
+	case f.SchemaVersion != SchemaVersion && (err == nil || f.SchemaVersion != ""): // first: types may differ
+		return nil, fmt.Errorf("its schema_version is %q; this policyscan reads %q", f.SchemaVersion, SchemaVersion)
+	case err != nil:
+		return nil, fmt.Errorf("it is not a fleet's summary: %w", err)
+	}
+	if decided := f.decided(); decided.Verdict != f.Verdict || !f.consistent() {
+		return nil, errors.New("its outcome or totals do not follow from its repositories")
+	}
+	return f, nil
+}
+
+// decided is a fleet of the same repositories.
+func (f *Fleet) decided() *Fleet {
+	again := &Fleet{Errors: f.Errors, List: f.List}
+	for i := range f.Repositories {
+		again.Add(f.Repositories[i], nil)
+	}
+	again.Decide()
+	return again
+}
 
 // New returns an empty fleet, a FAIL until [Fleet.Decide].
 func New(version string) *Fleet {
@@ -158,21 +189,27 @@ func Row(v *verdict.Verdict) Repository {
 			r.OwnPolicy = v.Policy[i].SHA256
 		}
 	}
-	counts := map[string]int{}
+	counts, allowed := map[string]int{}, map[string]int{}
 	for i := range v.Violations {
 		counts[v.Violations[i].RuleID] += int(v.Violations[i].PlaceCount)
 	}
-	for _, id := range slices.Sorted(maps.Keys(counts)) {
-		r.Places += counts[id]
-		r.Rules = append(r.Rules, RuleCount{id, counts[id]})
-	}
 	for i := range v.AllowedViolations {
-		r.AllowedPlaces += int(v.AllowedViolations[i].PlaceCount)
+		allowed[v.AllowedViolations[i].RuleID] += int(v.AllowedViolations[i].PlaceCount)
 	}
+	r.Rules, r.Places = ruleCounts(counts)
+	r.AllowedRules, r.AllowedPlaces = ruleCounts(allowed)
 	for _, e := range v.Errors[:min(len(v.Errors), MaxErrors)] {
 		r.Errors = append(r.Errors, verdict.Error{Code: e.Code, File: clip(e.File), Message: clip(e.Message)})
 	}
 	return r
+}
+
+// ruleCounts are the counts by id, and their sum.
+func ruleCounts(counts map[string]int) (all []RuleCount, sum int) {
+	for _, id := range slices.Sorted(maps.Keys(counts)) {
+		all, sum = append(all, RuleCount{id, counts[id]}), sum+counts[id]
+	}
+	return all, sum
 }
 
 // clip shortens a text to at most [MaxMessage] characters, the last of them an ellipsis.

@@ -144,11 +144,11 @@ func TestRow(t *testing.T) {
 		{RuleID: "R-2", PlaceCount: 5}, {RuleID: "R-1", PlaceCount: 3}, {RuleID: "R-1"},
 	}
 	v.AllowedViolations = []verdict.AllowedViolation{
-		{Violation: verdict.Violation{PlaceCount: 4}}, {Violation: verdict.Violation{PlaceCount: 2}},
+		{Violation: verdict.Violation{RuleID: "R-3", PlaceCount: 4}}, {Violation: verdict.Violation{RuleID: "R-3", PlaceCount: 2}},
 	}
 	r := Row(v)
 	if want := []RuleCount{{"R-1", 3}, {"R-2", 5}}; r.Places != 8 || r.AllowedPlaces != 6 ||
-		!slices.Equal(r.Rules, want) {
+		!slices.Equal(r.Rules, want) || !slices.Equal(r.AllowedRules, []RuleCount{{"R-3", 6}}) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -160,6 +160,8 @@ func TestConsistent(t *testing.T) {
 		func(f *Fleet) { f.Repositories[0].Places = 1 },
 		func(f *Fleet) { f.Totals.Pass = 1 },
 		func(f *Fleet) { f.Totals.AllowedPlaces = 1 },
+		func(f *Fleet) { f.Repositories[0].AllowedRules = []RuleCount{{"R-1", 1}} },
+		func(f *Fleet) { f.Verdict = verdict.Pass },
 		func(f *Fleet) { f.Repositories[1].Name = "a" },
 		func(f *Fleet) { f.Complete = false },
 		func(f *Fleet) { f.Repositories[0].Complete = false },
@@ -179,8 +181,20 @@ func TestConsistent(t *testing.T) {
 			Rules: []RuleCount{{RuleID: "R-1", Places: 1}}}, []verdict.Rule{{ID: "R-1", Type: "boundary"}})
 		f.Decide()
 		change(f)
-		if got := f.consistent(); got != (i == 0) {
+		text, err := f.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Decode(text); (err == nil) != (i == 0) || i == 0 && got.Totals.Fail != 1 {
+			t.Errorf("change %d: %v", i, err)
+		}
+		if got := f.consistent(); got != (i == 0 || f.Verdict == verdict.Pass) {
 			t.Errorf("change %d: %t", i, got)
+		}
+	}
+	for text, want := range map[string]string{`{"schema_version": "9", "list": 1}`: `"9"; this policyscan reads "1"`, "{": "it is not a fleet's summary"} {
+		if _, err := Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }
