@@ -54,7 +54,10 @@ func (g *Gate) WithGuards(w Guards) (*Gate, error) {
 	}
 	for _, dir := range dirs {
 		guard(dir, guarding.GuardedNames...)
-		if w.Agent == "gemini" {
+		switch w.Agent {
+		case "vscode": // its chat.hookFilesLocations turns hooks off
+			guard(dir, ".vscode/settings.json")
+		case "gemini":
 			for at := range disk.Upwards(dir) {
 				guard(at, geminiVariables()...)
 			}

@@ -34,7 +34,7 @@ func (h *Hook) applySafety(e *protocol.Event, r *gate.Result, root string) (mode
 	// Cursor has an event for each kind of tool in addition to the one for all tools, which counts.
 	if h.Agent.Name != "cursor" || e.Name == "preToolUse" {
 		breaker := config.CircuitBreaker || h.Around.Getenv("SSG_HOOK_CIRCUIT_BREAKER") == "1"
-		err = r.Remember(sessions, h.Agent.Name+" "+e.Session, e.Call, breaker, time.Now())
+		err = r.Remember(sessions, h.settingsOf+h.Agent.Name+" "+e.Session, e.Call, breaker, time.Now())
 	}
 	for _, o := range r.Outcomes {
 		if o.Effect == callrules.Ask && o.Set.Dialect == sigmashake.Dialect {

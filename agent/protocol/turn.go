@@ -46,6 +46,7 @@ func (a *Agent) ReadTurn(stdin []byte) (*TurnEvent, error) {
 		in.fail("it is JSON, but not an object; it must be what %s gives its hooks", a.Title)
 		return nil, in.err
 	}
+	a = a.sender(v)
 	e := &TurnEvent{
 		Name:    in.text("hook_event_name", "hookEventName"),
 		Session: in.text("session_id", "sessionId", "conversation_id"),
