@@ -53,7 +53,8 @@ func forms() []form {
 		// Visual Studio Code.
 		{[]string{"create_file"}, "", []string{"filePath", "content"}, nil, codeCreates},
 		{[]string{"replace_string_in_file"}, "", codeFields(), []string{"explanation"}, codeEdits},
-		{[]string{"multi_replace_string_in_file"}, "", []string{"replacements"}, []string{"explanation"}, codeMultiEdits},
+		{[]string{"multi_replace_string_in_file"}, "", []string{"replacements"}, []string{"explanation"},
+			codeMultiEdits},
 		// Codex, Copilot and Cursor. Codex's hooks have the patch as "command".
 		{patchTools(), "", []string{"command|input|patch"}, nil, patchEdits},
 		// The agent's own model writes, or the source is not public.

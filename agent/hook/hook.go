@@ -48,6 +48,7 @@ type Hook struct {
 	SendAllow      bool     // answer allow if a rule allows the call or the user approved it
 	AllowRuleEdits bool     // guard nothing
 	AskMode        ask.Mode // how the user is asked; "": by sigmashake's settings, or by the agent
+	AskDir         string   // where questions for another terminal are; "": the default directory
 
 	Timeout  time.Duration // to check a call, without the wait for the user
 	State    string        // directory with the state of sessions; "": the default one

@@ -229,9 +229,9 @@ func TestReady(t *testing.T) {
 		{func(h *Hook, dir string) { put(t, filepath.Join(dir, "calls.yml"), "rules: [") }, "calls.yml"},
 		{func(h *Hook, dir string) {
 			put(t, filepath.Join(dir, "a.rules"), "rule x {\n  DENY any\n  IF tool CONTAINS \"e\"\n}\n")
-			put(t, filepath.Join(dir, sigmashake.ConfigFile), "[hook]\nask_mode = \"dashboard\"\n")
+			put(t, filepath.Join(dir, sigmashake.ConfigFile), "[hook]\nask_mode = \"web\"\n")
 			h.Calls.Names = []string{"a.rules"}
-		}, "needs a service"},
+		}, `write "tty", "dashboard" or "agent"`},
 	} {
 		h, dir := hookIn(t)
 		c.change(h, dir)
