@@ -275,13 +275,15 @@ func TestFault_180_OtherPrograms(t *testing.T) {
 		{"claude-code", code("hook_event_name", "multi_replace_string_in_file", multi(good)), "{}\n"},
 		{"claude-code", code("hook_event_name", "multi_replace_string_in_file", multi(bad)), denied},
 		{"claude-code", code("hook_event_name", "insert_edit_into_file", `{"filePath": "/x/a.tf", "code": "a"}`),
-			"replace a text of the file, or write a new one"},
+			"replace a text of the file, write a new one, or let a person do it"},
 		{"claude-code", code("hook_event_name", "edit_notebook_file", `{"filePath": "/x/a.ipynb"}`), denied},
 		{"claude-code", code("hook_event_name", "create_file", `{"filePath": "/x/.vscode/settings.json",
 			"content": "{}"}`), denied},
 		{"codex", `{"hook_event_name": "beforeShellExecution", "cursor_version": "2.1", "command": "ls",
 			"cwd": ""}`, "run policyscan hook install cursor, and turn off third-party plugins"},
 		{"gemini", code("hookEventName", "create_file", create(good)), "the setting chat.hookFilesLocations"},
+		{"copilot", strings.Replace(code("hookEventName", "create_file", create(good)), "PreToolUse", "PostToolUse", 1),
+			"which is not asked before a tool runs; install the hook for PreToolUse"},
 		{"cursor", `{"hook_event_name": "preToolUse", "cursor_version": "2.1"}`, "cursor makes: it names no tool"},
 		{"claude-code", `{"hook_event_name": "Stop"}`, `"hook_event_name" is "Stop", which is not asked before a tool`},
 	} {
@@ -302,7 +304,8 @@ func TestFault_180_OtherPrograms(t *testing.T) {
 		if err != nil {
 			text += err.Error()
 		}
-		if !strings.Contains(text, c.says) || c.says == "{}\n" && text != c.says {
+		if !strings.Contains(text, c.says) || c.says == "{}\n" && text != c.says ||
+			c.agent != "gemini" && strings.Contains(text, "install the hook of") { // which runs
 			t.Errorf("%s: %s\n%s, want %s", c.agent, c.payload, text, c.says)
 		}
 	}

@@ -146,7 +146,7 @@ func (a *Agent) OtherProgram(stdin []byte) string {
 		// cursor.com/docs/reference/third-party-hooks, November 2026
 		return "; this is a call of Cursor, which can run the hooks of Claude Code, too: " +
 			"run policyscan hook install cursor, and turn off third-party plugins and skills in Cursor's settings"
-	case fromVSCode(v):
+	case a.Name != "vscode" && a.sender(v) == a && fromVSCode(v): // else a hook that it is known to run
 		// code.visualstudio.com/docs/agent-customization/hooks, November 2026
 		return "; this is a call of Visual Studio Code, which runs the hooks in .github/hooks and .claude, too: " +
 			"install the hook of claude-code or copilot there, or turn it off with the setting chat.hookFilesLocations"

@@ -30,7 +30,7 @@ func (a *Agent) turnEvents() (begins string, ends []string) {
 	case "copilot": // in its second spelling it has Claude Code's names, with which it runs that one's hooks, too
 		return "sessionStart", []string{"agentStop", "subagentStop", "Stop", "SubagentStop"}
 	case "cursor":
-		return "sessionStart", []string{"stop"}
+		return "sessionStart", []string{"stop", "subagentStop"} // the second for Claude Code's SubagentStop
 	}
 	return "SessionStart", []string{"Stop", "SubagentStop"}
 }
