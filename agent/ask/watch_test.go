@@ -67,15 +67,17 @@ func TestWatcherAsks(t *testing.T) {
 	for _, c := range []struct {
 		typed  []typed
 		gone   bool
+		late   bool
 		says   string
 		answer string
 	}{
-		{[]typed{{"y\n", late}}, false, "in 60 seconds) allowed\n", "true"},
-		{[]typed{{"y\n", early}, {"n\n", late}}, false, "in 60 seconds) denied\n", "false"},
-		{[]typed{{"y\ny\n", late}}, false, "in 60 seconds) denied\n", "false"},
-		{[]typed{{"y\n", late}}, true, "in 60 seconds) it is no longer asked\n", ""},
-		{nil, true, "in 60 seconds) \nit is no longer asked\n", ""},
-		{nil, false, "in 60 seconds) \nno answer, so: no\n", ""},
+		{[]typed{{"y\n", late}}, false, false, "in 60 seconds) allowed\n", "true"},
+		{[]typed{{"y\n", early}, {"n\n", late}}, false, false, "in 60 seconds) denied\n", "false"},
+		{[]typed{{"y\ny\n", late}}, false, false, "in 60 seconds) denied\n", "false"},
+		{[]typed{{"y\n", late}}, true, false, "in 60 seconds) it is no longer asked\n", ""},
+		{nil, true, true, "in 60 seconds) \nno answer, so: no\n", ""},
+		{nil, true, false, "in 60 seconds) \nit is no longer asked\n", ""},
+		{nil, false, true, "in 60 seconds) \nno answer, so: no\n", ""},
 	} {
 		_, root := locked(t)
 		p := &posted{id: "A", text: "a\x1b[2J\u202eb\n  c", until: late}
@@ -101,7 +103,10 @@ func TestWatcherAsks(t *testing.T) {
 			}
 		}
 		if c.typed == nil {
-			end := time.Now().Add(Patience)
+			end := time.Now()
+			if !c.gone || c.late {
+				end = end.Add(Patience)
+			}
 			look(end)
 			put(t, root, &posted{id: "B", text: "next", until: late})
 			look(end) // for a moment it is not shown

@@ -144,6 +144,21 @@ func TestRow_0_43_Dashboard(t *testing.T) {
 	}
 }
 
+// TestQuestionTimesOut: "Times out after 60 seconds (deny on timeout)", in another terminal, too.
+func TestQuestionTimesOut(t *testing.T) {
+	if !*long {
+		t.Skip("it takes a minute")
+	}
+	t.Parallel()
+	p := newAsker(t)
+	person, _ := p.watchQuestions()
+	answer := p.asking("--ask-mode", "dashboard")
+	readUntil(t, person, "seconds) \r\nno answer, so: no\r\n")
+	if got := answer(); !strings.Contains(got, "the person at the terminal did not approve") {
+		t.Error(got)
+	}
+}
+
 // questions waits until there are so many questions, and returns their files.
 func (p program) questions(n int) []string {
 	p.t.Helper()
