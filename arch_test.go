@@ -31,7 +31,7 @@ var long = flag.Bool("long", false, "do all of the tests that otherwise do a par
 
 // imports lists the allowed imports of each room outside the standard library: our rooms by directory, others by path.
 const imports = `
-agent/ask: agent/call internal/disk golang.org/x/sys/unix
+agent/ask: agent/call agent/private internal/disk golang.org/x/sys/unix
 agent/call: agent/call/shell github.com/go-json-experiment/json/jsontext golang.org/x/net/idna
 agent/call/shell: mvdan.cc/sh/v3/syntax
 agent/callrules: agent/call agent/call/shell rules/glob
@@ -49,12 +49,13 @@ agent/edit: agent/call
 agent/gate: agent/call agent/callrules agent/dialect/sigmashake agent/edit agent/session agent/settings internal/disk
     rules rules/document scanner/allowance scanner/check scanner/repo scanner/run scanner/worktree verdict
     verdict/code
-agent/hook: agent/ask agent/call agent/callrules agent/dialect agent/dialect/sigmashake agent/gate agent/protocol
-    agent/record agent/session agent/settings agent/turn internal/disk rules rules/document scanner/repo scanner/run
-    verdict
+agent/hook: agent/ask agent/call agent/callrules agent/dialect agent/dialect/sigmashake agent/gate agent/private
+    agent/protocol agent/record agent/session agent/settings agent/turn internal/disk rules rules/document scanner/repo
+    scanner/run verdict
 agent/protocol: agent/call
-agent/record: agent/call agent/callrules agent/session
-agent/session: agent/call golang.org/x/sys/unix golang.org/x/sys/windows
+agent/private: golang.org/x/sys/unix golang.org/x/sys/windows
+agent/record: agent/call agent/callrules agent/private
+agent/session: agent/call agent/private
 agent/settings: internal/disk rules/document github.com/go-json-experiment/json/jsontext
 agent/turn: agent/gate scanner scanner/check scanner/repo scanner/run verdict
 cmd/policyscan: agent/ask agent/call agent/callrules agent/dialect agent/dialect/sigmashake agent/doctor agent/gate
@@ -275,7 +276,7 @@ func TestDoor(t *testing.T) {
 // agentFiles are the program's files about tool calls of agents. The rest is a complete scanner.
 func agentFiles() []string {
 	return []string{
-		"calls.go", "eval.go", "hookdoctor.go", "hookinstall.go", "hookrun.go", "scenarios.go",
+		"ask.go", "calls.go", "eval.go", "hookdoctor.go", "hookinstall.go", "hookrun.go", "scenarios.go",
 	}
 }
 

@@ -1,12 +1,17 @@
-// Package ask asks the user at the terminal whether a call of an agent may run.
+// Package ask asks the user whether a call of an agent may run.
 //
 // [Question.Person] first shows the call, and then asks, on the terminal that the program was started from, even if
 // standard input and output are redirected. Only y or yes is a yes. Everything else is a no, and so is an answer
 // after [Patience].
 //
+// With a directory it asks in another terminal instead, where [Watch] runs: the question is a file with an unguessable
+// name in a directory that only the user may write, and the answer has the hash of that file.
+// If Watch does not run, or ends, the answer is no.
+//
 // # Limits
 //
-// A program that runs as the same user can type the answer. Except on Linux, earlier input counts as the answer.
+// A program that runs as the same user can type the answer, or write it. Except on Linux, earlier input counts as the
+// answer; in Watch, only what was typed of a line before the question.
 package ask
 
 import (
@@ -30,19 +35,16 @@ type Mode string
 const (
 	TTY       Mode = "tty"       // policyscan asks, at the terminal
 	Agent     Mode = "agent"     // the agent asks, with its own question
-	Dashboard Mode = "dashboard" // SigmaShake's web server asks; policyscan has none
+	Dashboard Mode = "dashboard" // policyscan asks, where the user runs policyscan ask --watch
 )
 
-// CheckMode returns an error for a mode in which policyscan cannot ask.
+// CheckMode returns an error for a mode that there is not.
 func CheckMode(mode Mode) error {
 	switch mode {
-	case "", TTY, Agent:
+	case "", TTY, Agent, Dashboard:
 		return nil
-	case Dashboard:
-		return errors.New("the ask mode dashboard needs a service to which the question is sent, " +
-			"and policyscan uses no network; set tty or agent")
 	}
-	return fmt.Errorf("--ask-mode is %q; choose one of %s, %s", mode, TTY, Agent)
+	return fmt.Errorf("--ask-mode is %q; choose one of %s, %s, %s", mode, TTY, Agent, Dashboard)
 }
 
 // Patience is how long the user has to answer. After it, the answer is no.
@@ -52,11 +54,20 @@ const Patience = 60 * time.Second
 type Question struct {
 	Call   *call.Call
 	Reason string              // why the call needs a confirmation; may have several lines
+	Dir    string              // of questions for [Watch], which then asks; "" to ask here, at the terminal
 	Safe   func(string) string // makes a string safe to print within a line
 }
 
-// Person asks at the terminal whether a call may proceed. It returns an error without a user to ask.
+// Person asks whether a call may proceed. It returns an error without a user to ask.
 func (q *Question) Person(ctx context.Context) (bool, error) {
+	if q.Dir != "" {
+		yes, err := q.elsewhere(ctx, time.After(Patience))
+		if err != nil {
+			err = fmt.Errorf("the call needs a person, and policyscan ask --watch --dir %q cannot ask, "+
+				"so it is denied: %w", q.Dir, err)
+		}
+		return yes, err
+	}
 	in, out, err := openTerminal()
 	if err != nil {
 		return false, fmt.Errorf("the call needs a person, and there is no terminal to ask at (%w), so it is denied",
@@ -83,15 +94,10 @@ func openTerminal() (in, out *os.File, err error) {
 
 // ask writes the question and waits for the answer: yes is y or yes and the Enter key, anything else is no.
 func (q *Question) ask(ctx context.Context, in io.Reader, out io.Writer, late <-chan time.Time) (bool, error) {
-	question := fmt.Sprintf("\npolicyscan: %s wants to run\n%s", q.Safe(q.Call.Tool), q.input())
-	for line := range strings.SplitSeq(q.Reason, "\n") {
-		question += "  " + q.Safe(line) + "\n"
-	}
-	question += fmt.Sprintf("Allow it? [y/N] (no, in %d seconds) ", int(Patience.Seconds()))
+	question := "\n" + q.text() + prompt(Patience)
 	question = strings.ReplaceAll(question, "\n", "\r\n") // the agent may have the terminal in raw mode
-	if f, ok := in.(*os.File); ok {
-		forgetTyped(f) // before there is a question
-	}
+	// Before there is a question.
+	forgetTyped(in)
 	if _, err := io.WriteString(out, question); err != nil {
 		return false, fmt.Errorf("the call needs a person, and the terminal cannot be written to: %w", disk.Cause(err))
 	}
@@ -99,14 +105,31 @@ func (q *Question) ask(ctx context.Context, in io.Reader, out io.Writer, late <-
 	go func() { answer <- readAnswer(in) }()
 	select {
 	case a := <-answer:
-		a = strings.ToLower(strings.TrimSpace(a))
-		return a == "y" || a == "yes", nil
+		return isYes(a), nil
 	case <-late:
 		_, _ = io.WriteString(out, "\r\nno answer, so: no\r\n") // nothing depends on whether it is seen
 		return false, nil
 	case <-ctx.Done():
 		return false, context.Cause(ctx)
 	}
+}
+
+func isYes(answer string) bool {
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
+}
+
+func prompt(left time.Duration) string {
+	return fmt.Sprintf("Allow it? [y/N] (no, in %d seconds) ", int(left.Round(time.Second).Seconds()))
+}
+
+// text is the question in lines that are safe to print.
+func (q *Question) text() string {
+	text := fmt.Sprintf("policyscan: %s wants to run\n%s", q.Safe(q.Call.Tool), q.input())
+	for line := range strings.SplitSeq(q.Reason, "\n") {
+		text += "  " + q.Safe(line) + "\n"
+	}
+	return text
 }
 
 // maxShown is the limit of an input for display, in bytes.

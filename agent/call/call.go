@@ -60,17 +60,18 @@ func Known(name string) Tool {
 	same := name
 	switch name {
 	case "run_shell_command", "shell", "local_shell", "shell_command", "container.exec", "exec_command", "command",
-		"execute_bash", "bash", "powershell", "Shell", "run_terminal_cmd":
+		"execute_bash", "bash", "powershell", "Shell", "run_terminal_cmd", "run_in_terminal", "runTerminalCommand":
 		same = "Bash"
 	case "read_file", "read_many_files", "fs_read", "view", "view_image":
 		same = "Read"
-	case "write_file", "fs_write", "create", "create_file":
+	case "write_file", "fs_write", "create", "create_file", "createFile":
 		same = "Write"
 	case "replace", "edit", "edit_file", "str_replace", "StrReplace", "search_replace", "insert", "str_replace_editor",
 		"str_replace_based_edit_tool", "apply_patch", "applypatch", "ApplyPatch", "Delete", "delete_file",
-		"replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file": // Visual Studio Code's
+		"replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file", // Visual Studio Code's
+		"editFiles", "edit_files", "deleteFile":
 		same = "Edit"
-	case "edit_notebook", "EditNotebook", "edit_notebook_file":
+	case "edit_notebook", "EditNotebook", "edit_notebook_file", "create_new_jupyter_notebook":
 		same = "NotebookEdit"
 	case "glob", "list_directory", "list_dir", "LS":
 		same = "Glob"
@@ -97,7 +98,8 @@ func Known(name string) Tool {
 		t.Capability = Agent
 	case "WebFetch", "WebSearch":
 		t.Capability = Network
-	case "write_stdin": // Codex types into a command that it began; no other agent has such a tool
+	// Codex types into a command that it began, Visual Studio Code runs a task; no other agent has such tools.
+	case "write_stdin", "create_and_run_task", "run_task":
 		t.Same, t.Capability = "", Execute
 	default:
 		t.Same = ""

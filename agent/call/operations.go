@@ -96,14 +96,20 @@ func (c *Call) fileNamed(key string) (name string, ok bool) {
 			"file_path", "path", "absolute_path", "dir_path", "filePath", "target_file", "target_directory",
 		}
 	}
-	for _, key := range keys {
-		v := c.Input.Member(key)
-		switch {
-		case v.Kind() == Absent || v.Kind() == Null:
-		case v.Kind() != String || name != "" && v.Str() != name:
-			return "", false
-		default:
-			name = v.Str()
+	inputs := []*Value{c.Input}
+	if c.Tool == "multi_replace_string_in_file" {
+		inputs = c.Input.Member("replacements").Items()
+	}
+	for _, input := range inputs {
+		for _, key := range keys {
+			v := input.Member(key)
+			switch {
+			case v.Kind() == Absent || v.Kind() == Null:
+			case v.Kind() != String || name != "" && v.Str() != name:
+				return "", false
+			default:
+				name = v.Str()
+			}
 		}
 	}
 	return name, true

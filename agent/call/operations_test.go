@@ -220,13 +220,13 @@ func TestRow_0_08_Capabilities(t *testing.T) {
 		{Network, "WebSearch"},
 		// of the agents themselves
 		{Execute, "Bash run_shell_command local_shell shell_command container.exec exec_command execute_bash " +
-			"powershell Shell run_terminal_cmd"},
+			"powershell Shell run_terminal_cmd run_in_terminal runTerminalCommand"},
 		{Execute, "PowerShell"},
 		{Execute, "Monitor"},
 		{Read, "Read read_file read_many_files fs_read view view_image"},
 		{Read, "NotebookRead"},
-		{Write, "Write write_file fs_write create create_file"},
-		{Write, "Edit replace edit edit_file str_replace apply_patch Delete delete_file"},
+		{Write, "Write write_file fs_write create create_file createFile"},
+		{Write, "Edit replace edit edit_file str_replace apply_patch Delete delete_file editFiles deleteFile"},
 		{Write, "NotebookEdit"},
 		{Search, "Glob glob list_directory list_dir LS"},
 		{Search, "Grep grep search_file_content grep_search grep_files"},
@@ -241,8 +241,10 @@ func TestRow_0_08_Capabilities(t *testing.T) {
 			}
 		}
 	}
-	if got := Known("write_stdin"); got != (Tool{Capability: Execute}) {
-		t.Errorf("write_stdin, which no other agent has: %+v", got)
+	for _, name := range []string{"write_stdin", "run_task", "create_and_run_task"} {
+		if got := Known(name); got != (Tool{Capability: Execute}) {
+			t.Errorf("%s, which no other agent has: %+v", name, got)
+		}
 	}
 }
 

@@ -97,9 +97,9 @@ func (f *facts) raw(of *Fact) *call.Value {
 	case FromCommand:
 		return f.call.Input.Member("command")
 	case FromPath:
-		return f.call.Input.First("file_path", "path")
+		return f.call.Input.First("file_path", "path", "filePath")
 	case FromContent:
-		return f.call.Input.First("content", "new_string")
+		return f.call.Input.First("content", "new_string", "newString")
 	case FromInput:
 		return f.call.Input.At(of.Path...)
 	case FromRequest:

@@ -220,8 +220,8 @@ func TestRemove(t *testing.T) {
 
 // TestUntold: a tool that writes, of which it is not known what, is an error.
 func TestUntold(t *testing.T) {
-	for _, tool := range []string{"edit_file", "fs_write", "create_file", "EditNotebook", "replace_string_in_file",
-		"multi_replace_string_in_file", "insert_edit_into_file", "edit_notebook_file"} {
+	for _, tool := range []string{"edit_file", "fs_write", "EditNotebook", "insert_edit_into_file", "edit_notebook_file",
+		"editFiles", "createFile", "deleteFile"} {
 		edits, err := of(t, tool, object{"target_file": "a", "code_edit": "b"})
 		if err == nil || !strings.Contains(err.Error(), "policyscan does not know") {
 			t.Errorf("%s: %v, %v", tool, edits, err)

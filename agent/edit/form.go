@@ -50,12 +50,17 @@ func forms() []form {
 		{editor, "str_replace", []string{"command", "path", "new_str"}, union, copilotEdits},
 		{editor, "edit", []string{"command", "path", "new_str"}, union, copilotEdits},
 		{editor, "insert", []string{"command", "path", "insert_line", "new_str|insert_text"}, union, copilotInserts},
+		// Visual Studio Code.
+		{[]string{"create_file"}, "", []string{"filePath", "content"}, nil, codeCreates},
+		{[]string{"replace_string_in_file"}, "", codeFields(), []string{"explanation"}, codeEdits},
+		{[]string{"multi_replace_string_in_file"}, "", []string{"replacements"}, []string{"explanation"},
+			codeMultiEdits},
 		// Codex, Copilot and Cursor. Codex's hooks have the patch as "command".
 		{patchTools(), "", []string{"command|input|patch"}, nil, patchEdits},
 		// The agent's own model writes, or the source is not public.
 		{[]string{
-			"edit_file", "edit_notebook", "EditNotebook", "edit_notebook_file", "fs_write", "create_file",
-			"replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file",
+			"edit_file", "edit_notebook", "EditNotebook", "edit_notebook_file", "fs_write", "insert_edit_into_file",
+			"editFiles", "edit_files", "createFile", "deleteFile", "create_new_jupyter_notebook",
 		}, "", nil, nil, unsupported},
 	}
 }
@@ -91,7 +96,7 @@ var errCommand = errors.New("the field command is not view, create, str_replace,
 func noEdits(*input) []Edit { return nil }
 
 func unsupported(in *input) []Edit {
-	in.fail("policyscan does not know how it edits files")
+	in.fail("policyscan does not know how it edits files; replace a text of the file, write a new one, or let a person do it")
 	return nil
 }
 
@@ -188,7 +193,7 @@ func (in *input) number(name string) int {
 }
 
 func (in *input) path() string {
-	path := in.text("file_path", "path", "notebook_path", "target_file")
+	path := in.text("file_path", "path", "notebook_path", "target_file", "filePath")
 	if err := checkPath(in.tool, path); err != nil {
 		in.fail("%w", err)
 	}

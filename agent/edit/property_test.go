@@ -3,6 +3,8 @@ package edit_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,6 +94,36 @@ func TestPatchOfDiff(t *testing.T) {
 		// With CRLF, the newer of Codex's ways keeps it.
 		got = must(t, "apply_patch", in, join(before, "\r\n"))
 		if want := join(after, "\r\n"); len(got) == 0 || got[0] != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	})
+}
+
+// TestCodeReplacements: of replacements that have lines in common, each changes its own line.
+func TestCodeReplacements(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var before, after []string
+		n := rapid.IntRange(1, 12).Draw(t, "lines")
+		for i := range n {
+			before = append(before, fmt.Sprintf("line %c", 'a'+i))
+		}
+		after = slices.Clone(before)
+		var list []any
+		for i := range before {
+			if !rapid.Bool().Draw(t, "change") {
+				continue
+			}
+			from := max(i-rapid.IntRange(0, 3).Draw(t, "context before"), 0)
+			to := min(i+1+rapid.IntRange(0, 3).Draw(t, "context behind"), n)
+			after[i] = rapid.StringMatching(`[x-z]{1,8}`).Draw(t, "line")
+			list = append(list, object{"filePath": "/a", "oldString": strings.Join(before[from:to], "\n"),
+				"newString": strings.Join(slices.Concat(before[from:i], after[i:i+1], before[i+1:to]), "\n")})
+		}
+		if list == nil {
+			return
+		}
+		got := must(t, "multi_replace_string_in_file", object{"replacements": list}, strings.Join(before, "\n"))
+		if want := strings.Join(after, "\n"); len(got) != 1 || got[0] != want {
 			t.Fatalf("got %q, want %q", got, want)
 		}
 	})

@@ -17,7 +17,7 @@ type Guards struct {
 	Root      string   // the directory whose repository is guarded, as the system opens it
 	RootNames []string // guarded in each repository's root, in addition to the bundles' files and rootNames
 	Dirs      []string // of the project and of the call, in Root or elsewhere: absolute, without links
-	State     string   // the directory with the state of sessions; "" if unknown
+	State     []string // directories with the state of sessions and with questions
 	Around    Around   // the hook's environment; Directories are added to its own
 }
 
@@ -54,15 +54,16 @@ func (g *Gate) WithGuards(w Guards) (*Gate, error) {
 	}
 	for _, dir := range dirs {
 		guard(dir, guarding.GuardedNames...)
-		if w.Agent == "gemini" {
+		switch w.Agent {
+		case "vscode": // its chat.hookFilesLocations turns hooks off
+			guard(dir, ".vscode/settings.json")
+		case "gemini":
 			for at := range disk.Upwards(dir) {
 				guard(at, geminiVariables()...)
 			}
 		}
 	}
-	if w.State != "" {
-		guarding.Guarded = append(guarding.Guarded, w.State)
-	}
+	guarding.Guarded = append(guarding.Guarded, w.State...)
 	around := w.Around
 	around.Dirs = slices.Concat(dirs, around.Dirs)
 	guarding.Around = &around

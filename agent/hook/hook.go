@@ -48,6 +48,7 @@ type Hook struct {
 	SendAllow      bool     // answer allow if a rule allows the call or the user approved it
 	AllowRuleEdits bool     // guard nothing
 	AskMode        ask.Mode // how the user is asked; "": by sigmashake's settings, or by the agent
+	AskDir         string   // where questions for another terminal are; "": the default directory
 
 	Timeout  time.Duration // to check a call, without the wait for the user
 	State    string        // directory with the state of sessions; "": the default one
@@ -58,6 +59,8 @@ type Hook struct {
 	Around  gate.Around         // the hook's environment
 	Safe    func(string) string // makes a string safe to print within a line
 	Warn    func(error)         // receives problems that do not prevent an answer
+
+	settingsOf string // the agent in whose settings the hook is, and a space, if Agent is another that runs it; else ""
 }
 
 // Denial returns the answer that denies any call, because it could not be checked.
@@ -148,6 +151,11 @@ func (h *Hook) answer(
 	case err != nil:
 		return nil, nil, fmt.Errorf("the agent's call on standard input is not one that %s makes: %w%s",
 			h.Agent.Name, err, h.Agent.OtherProgram(text))
+	}
+	if e.Agent != h.Agent {
+		other := *h
+		other.Agent, other.settingsOf = e.Agent, h.Agent.Name+" "
+		h = &other
 	}
 	if h.AgentID != "" && e.Call.Agent == "" {
 		e.Call.Agent = h.AgentID

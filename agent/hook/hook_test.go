@@ -229,9 +229,9 @@ func TestReady(t *testing.T) {
 		{func(h *Hook, dir string) { put(t, filepath.Join(dir, "calls.yml"), "rules: [") }, "calls.yml"},
 		{func(h *Hook, dir string) {
 			put(t, filepath.Join(dir, "a.rules"), "rule x {\n  DENY any\n  IF tool CONTAINS \"e\"\n}\n")
-			put(t, filepath.Join(dir, sigmashake.ConfigFile), "[hook]\nask_mode = \"dashboard\"\n")
+			put(t, filepath.Join(dir, sigmashake.ConfigFile), "[hook]\nask_mode = \"web\"\n")
 			h.Calls.Names = []string{"a.rules"}
-		}, "needs a service"},
+		}, `write "tty", "dashboard" or "agent"`},
 	} {
 		h, dir := hookIn(t)
 		c.change(h, dir)
@@ -242,24 +242,53 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestFault_180_OtherPrograms: a payload of a program that runs another agent's hooks is denied, and the reason says
-// what to do.
+// TestFault_180_OtherPrograms: a payload of a program that runs another agent's hooks is judged as that program's and
+// answered in its form; where nobody says that it runs them, the call is denied, and the reason says what to do.
 func TestFault_180_OtherPrograms(t *testing.T) {
-	const cursor = "run policyscan hook install cursor, and turn off third-party plugins"
-	const code = "turn them off there with its setting chat.hookFilesLocations"
+	const denied = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",`
+	const bad, good = "0.0.0.0/0", "10.0.0.0/8"
+	code := func(event, tool, input string) string {
+		return `{"timestamp": "2026-11-20T10:00:00.000Z", "` + event + `": "PreToolUse", "cwd": "/x",
+			"tool_name": "` + tool + `", "tool_input": ` + input + `, "tool_use_id": "t"}`
+	}
+	cursor := func(tool, input string) string {
+		return "\ufeff" + `{"conversation_id": "a", "hook_event_name": "preToolUse", "cursor_version": "2.1", "cwd": "",
+			"workspace_roots": ["/x"], "tool_name": "` + tool + `", "tool_input": ` + input + `}`
+	}
+	create := func(text string) string { return `{"filePath": "/x/b.tf", "content": "` + text + `"}` }
+	replace := func(text string) string {
+		return `{"filePath": "/x/a.tf", "oldString": "old", "newString": "` + text + `"}`
+	}
+	multi := func(text string) string { return `{"explanation": "e", "replacements": [` + replace(text) + `]}` }
 	for _, c := range []struct{ agent, payload, says string }{
-		{"claude-code", `{"conversation_id": "a", "hook_event_name": "preToolUse", "cursor_version": "2.1",
-			"tool_name": "Shell", "tool_input": {"command": "ls"}}`, cursor},
+		{"claude-code", cursor("Shell", `{"command": "ls"}`), "{}\n"},
+		{"claude-code", cursor("Write", `{"file_path": "/x/b.tf", "content": "`+good+`"}`), "{}\n"},
+		{"claude-code", cursor("Write", `{"file_path": "/x/b.tf", "content": "`+bad+`"}`), `{"permission":"deny",`},
+		{"claude-code", code("hook_event_name", "run_in_terminal", `{"command": "ls"}`), "{}\n"},
+		{"claude-code", code("hookEventName", "run_in_terminal", `{"command": "ls"}`), "{}\n"},
+		{"claude-code", code("hook_event_name", "create_file", create(good)), "{}\n"},
+		{"claude-code", code("hook_event_name", "create_file", create(bad)), denied},
+		{"copilot", code("hookEventName", "create_file", create(good)), "{}\n"},
+		{"copilot", code("hookEventName", "create_file", create(bad)), denied},
+		{"copilot", code("hook_event_name", "replace_string_in_file", replace(good)), "{}\n"},
+		{"copilot", code("hook_event_name", "replace_string_in_file", replace(bad)), denied},
+		{"claude-code", code("hook_event_name", "multi_replace_string_in_file", multi(good)), "{}\n"},
+		{"claude-code", code("hook_event_name", "multi_replace_string_in_file", multi(bad)), denied},
+		{"claude-code", code("hook_event_name", "insert_edit_into_file", `{"filePath": "/x/a.tf", "code": "a"}`),
+			"replace a text of the file, write a new one, or let a person do it"},
+		{"claude-code", code("hook_event_name", "edit_notebook_file", `{"filePath": "/x/a.ipynb"}`), denied},
+		{"claude-code", code("hook_event_name", "create_file", `{"filePath": "/x/.vscode/settings.json",
+			"content": "{}"}`), denied},
 		{"codex", `{"hook_event_name": "beforeShellExecution", "cursor_version": "2.1", "command": "ls",
-			"cwd": ""}`, cursor},
-		{"claude-code", `{"hookEventName": "PreToolUse", "sessionId": "x", "tool_name": "run_in_terminal",
-			"tool_input": {"command": "ls"}}`, code},
-		{"copilot", `{"hookEventName": "PreToolUse", "sessionId": "x", "cwd": "/x",
-			"tool_name": "create_file", "tool_input": {"filePath": "/x/a.tf", "content": "a"}}`, code},
-		{"cursor", `{"hook_event_name": "preToolUse", "cursor_version": "2.1"}`, ""},
-		{"claude-code", `{"hook_event_name": "Stop"}`, ""},
+			"cwd": ""}`, "run policyscan hook install cursor, and turn off third-party plugins"},
+		{"gemini", code("hookEventName", "create_file", create(good)), "the setting chat.hookFilesLocations"},
+		{"copilot", strings.Replace(code("hookEventName", "create_file", create(good)), "PreToolUse", "PostToolUse", 1),
+			"which is not asked before a tool runs; install the hook for PreToolUse"},
+		{"cursor", `{"hook_event_name": "preToolUse", "cursor_version": "2.1"}`, "cursor makes: it names no tool"},
+		{"claude-code", `{"hook_event_name": "Stop"}`, `"hook_event_name" is "Stop", which is not asked before a tool`},
 	} {
 		h, dir := hookIn(t)
+		put(t, filepath.Join(dir, "a.tf"), "old\n")
 		put(t, filepath.Join(dir, ".policyscan/rules/invariants.yml"), "rules: []\n")
 		put(t, filepath.Join(dir, ".policyscan/rules/boundaries.yml"), `rules:
   - id: NET-1
@@ -275,8 +304,9 @@ func TestFault_180_OtherPrograms(t *testing.T) {
 		if err != nil {
 			text += err.Error()
 		}
-		if !strings.Contains(text, c.says) || c.says == "" && strings.Contains(text, "this is a call of") {
-			t.Errorf("%s: %s\n%s", c.agent, c.payload, text)
+		if !strings.Contains(text, c.says) || c.says == "{}\n" && text != c.says ||
+			c.agent != "gemini" && strings.Contains(text, "install the hook of") { // which runs
+			t.Errorf("%s: %s\n%s, want %s", c.agent, c.payload, text, c.says)
 		}
 	}
 }

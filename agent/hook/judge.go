@@ -177,7 +177,10 @@ func (h *Hook) guarding(g *gate.Gate, root string, dirs []string) (*gate.Gate, e
 		}
 	}
 	if dir, err := h.stateDir(); err == nil {
-		w.State = dir
+		w.State = append(w.State, dir)
+	}
+	if dir, err := ask.Dashboard.Dir(h.AskDir, h.Around.Getenv); err == nil {
+		w.State = append(w.State, dir)
 	}
 	return g.WithGuards(w)
 }
@@ -220,7 +223,7 @@ func (h *Hook) Ready() error {
 	}
 	for _, s := range g.Sets {
 		if s.Dialect == sigmashake.Dialect {
-			_, err = h.sigmashake(root)
+			_, _, err = sigmashake.LoadConfig(root, sigmashake.ConfigFile)
 		}
 	}
 	return err
@@ -231,7 +234,7 @@ type ruling struct {
 	decision protocol.Decision
 	of       *gate.Result // nil if the call could not be checked
 	err      error        // why it could not
-	approved *bool        // the user's answer at the terminal; nil without one
+	approved *bool        // the user's answer at a terminal; nil without one
 }
 
 func (h *Hook) ruling(person context.Context, e *protocol.Event, j judgement) ruling {
@@ -252,14 +255,18 @@ func (h *Hook) ruling(person context.Context, e *protocol.Event, j judgement) ru
 	return r
 }
 
-// askedAtTerminal asks the user at the terminal about a call. A yes is passed on with SendAllow; without it the agent
-// decides about the call.
+// askedAtTerminal asks the user about a call, at this terminal or another. A yes is passed on with SendAllow; without
+// it the agent decides about the call.
 func (h *Hook) askedAtTerminal(
 	ctx context.Context, e *protocol.Event, j judgement,
 ) (d protocol.Decision, approved *bool) {
 	reason := j.result.Reason()
-	question := ask.Question{Call: e.Call, Reason: reason, Safe: h.Safe}
-	yes, err := question.Person(ctx)
+	dir, err := j.askMode.Dir(h.AskDir, h.Around.Getenv)
+	yes := false
+	if err == nil {
+		question := ask.Question{Call: e.Call, Reason: reason, Dir: dir, Safe: h.Safe}
+		yes, err = question.Person(ctx)
+	}
 	if err != nil {
 		h.Warn(err)
 		reason = fmt.Sprintf("policyscan: %s\n%v", reason, err)

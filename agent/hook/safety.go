@@ -9,6 +9,7 @@ import (
 	"github.com/policyscan/policyscan/agent/callrules"
 	"github.com/policyscan/policyscan/agent/dialect/sigmashake"
 	"github.com/policyscan/policyscan/agent/gate"
+	"github.com/policyscan/policyscan/agent/private"
 	"github.com/policyscan/policyscan/agent/protocol"
 	"github.com/policyscan/policyscan/agent/session"
 )
@@ -19,7 +20,7 @@ func (h *Hook) applySafety(e *protocol.Event, r *gate.Result, root string) (mode
 	if !r.Remembers() {
 		return "", nil
 	}
-	config, err := h.sigmashake(root)
+	config, _, err := sigmashake.LoadConfig(root, sigmashake.ConfigFile)
 	if err != nil {
 		return "", err
 	}
@@ -34,7 +35,7 @@ func (h *Hook) applySafety(e *protocol.Event, r *gate.Result, root string) (mode
 	// Cursor has an event for each kind of tool in addition to the one for all tools, which counts.
 	if h.Agent.Name != "cursor" || e.Name == "preToolUse" {
 		breaker := config.CircuitBreaker || h.Around.Getenv("SSG_HOOK_CIRCUIT_BREAKER") == "1"
-		err = r.Remember(sessions, h.Agent.Name+" "+e.Session, e.Call, breaker, time.Now())
+		err = r.Remember(sessions, h.settingsOf+h.Agent.Name+" "+e.Session, e.Call, breaker, time.Now())
 	}
 	for _, o := range r.Outcomes {
 		if o.Effect == callrules.Ask && o.Set.Dialect == sigmashake.Dialect {
@@ -48,13 +49,5 @@ func (h *Hook) stateDir() (string, error) {
 	if h.State != "" {
 		return filepath.Abs(h.State)
 	}
-	return session.DefaultDir(h.Around.Getenv)
-}
-
-func (h *Hook) sigmashake(root string) (sigmashake.Config, error) {
-	config, _, err := sigmashake.LoadConfig(root, sigmashake.ConfigFile)
-	if err == nil && h.AskMode == "" {
-		err = config.Check(sigmashake.ConfigFile)
-	}
-	return config, err
+	return private.DefaultDir("sessions", h.Around.Getenv)
 }

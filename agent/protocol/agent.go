@@ -72,6 +72,8 @@ type Event struct {
 	Roots   []string // the directories of the project, as the agent names them; only Cursor does
 	CanAsk  bool     // whether an Ask is put to a person; where it is not, Answer denies
 	snake   bool     // of Copilot: the input is in the second spelling
+
+	Agent *Agent // whose payload it is: another than the one that read it, if a program runs that one's hooks, too
 }
 
 // Permission is the decision on a call.
@@ -114,7 +116,9 @@ func (a *Agent) Read(stdin []byte) (*Event, error) {
 		in.fail("it is JSON, but not an object; it must be what %s gives its hooks", a.Title)
 		return nil, in.err
 	}
+	a = a.sender(v)
 	e := a.read(in)
+	e.Agent = a
 	if in.err == nil && e.Call.Tool == "" {
 		in.fail("it names no tool; it must be what %s gives its hooks", a.Title)
 	}
@@ -131,21 +135,21 @@ func (a *Agent) Read(stdin []byte) (*Event, error) {
 	return e, nil
 }
 
-// OtherProgram says, after a semicolon, which other program wrote a hook's standard input, and how to fix it: some
-// programs run the hooks in other agents' settings, with their own payloads and tools. It is "" if unknown.
+// OtherProgram says, after a semicolon, which other program wrote a hook's standard input, and how to fix it, if it
+// was not understood. It is "" if unknown.
 func (a *Agent) OtherProgram(stdin []byte) string {
 	v, err := call.ParseValue(bytes.TrimPrefix(stdin, []byte("\ufeff")))
 	switch {
 	case err != nil:
 		return ""
-	case a.Name != "cursor" && v.Member("cursor_version").Kind() == call.String:
+	case a.Name != "cursor" && fromCursor(v):
 		// cursor.com/docs/reference/third-party-hooks, November 2026
 		return "; this is a call of Cursor, which can run the hooks of Claude Code, too: " +
 			"run policyscan hook install cursor, and turn off third-party plugins and skills in Cursor's settings"
-	case v.Member("hookEventName").Kind() == call.String:
+	case a.Name != "vscode" && a.sender(v) == a && fromVSCode(v): // else a hook that it is known to run
 		// code.visualstudio.com/docs/agent-customization/hooks, November 2026
-		return "; this is a call of Visual Studio Code, which runs the hooks in .github/hooks and .claude, too, " +
-			"and whose tools policyscan does not know; turn them off there with its setting chat.hookFilesLocations"
+		return "; this is a call of Visual Studio Code, which runs the hooks in .github/hooks and .claude, too: " +
+			"install the hook of claude-code or copilot there, or turn it off with the setting chat.hookFilesLocations"
 	}
 	return ""
 }

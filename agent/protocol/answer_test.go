@@ -39,6 +39,14 @@ func every(t testing.TB, a *Agent) map[string]*Event {
 	return all
 }
 
+// sender is whose event it is: another agent's, if its program runs a's hooks.
+func sender(a *Agent, e *Event) *Agent {
+	if e == nil {
+		return a
+	}
+	return e.Agent
+}
+
 // decisions are those of the goldens, in the order of the constants.
 func decisions() []Decision {
 	return []Decision{
@@ -72,7 +80,7 @@ func TestAnswers(t *testing.T) {
 				}
 				for _, d := range decisions() {
 					fmt.Fprintf(&b, "%d reason %+q note %+q\n    %s", d.Permission, d.Reason, d.Note,
-						a.Answer(events[file], d))
+						sender(a, events[file]).Answer(events[file], d))
 				}
 			}
 			if *update {
@@ -129,6 +137,9 @@ func word(t *testing.T, a *Agent, answer []byte) string {
 		said, reason = v.Word, v.WordReason
 	case "cursor":
 		said, reason = v.Permission, v.User
+		if v.Specific.Word != "" && (v.Specific.Word != said || v.Specific.Reason != reason && said == "deny") {
+			t.Errorf("it says two things: %s", answer)
+		}
 	default:
 		if said != "" && v.Specific.Event != "PreToolUse" {
 			t.Errorf("it names the event %q", v.Specific.Event)
@@ -146,6 +157,7 @@ func TestAnswerMeans(t *testing.T) {
 	for _, a := range Agents() {
 		for file, e := range every(t, a) {
 			for _, d := range decisions() {
+				a := sender(a, e)
 				got, want := word(t, a, a.Answer(e, d)), ""
 				switch {
 				case e == nil, d.Permission >= Deny:

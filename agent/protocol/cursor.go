@@ -11,6 +11,8 @@ type cursorAnswer struct {
 	Permission string `json:"permission"`
 	User       string `json:"user_message,omitempty"`
 	Agent      string `json:"agent_message,omitempty"`
+
+	Specific *specific `json:"hookSpecificOutput,omitempty"` // of a hook in Claude Code's settings
 }
 
 // The events of Cursor.
@@ -75,9 +77,9 @@ func cursor() *Agent {
 			// Not allow, which is an opinion.
 			return struct{}{}
 		case e.Name == reading:
-			return cursorAnswer{"deny", d.Reason, ""}
+			return cursorAnswer{Permission: "deny", User: d.Reason}
 		}
-		return cursorAnswer{"deny", d.Reason, d.Reason}
+		return cursorAnswer{Permission: "deny", User: d.Reason, Agent: d.Reason}
 	}
 	return a
 }

@@ -30,7 +30,7 @@ func (a *Agent) turnEvents() (begins string, ends []string) {
 	case "copilot": // in its second spelling it has Claude Code's names, with which it runs that one's hooks, too
 		return "sessionStart", []string{"agentStop", "subagentStop", "Stop", "SubagentStop"}
 	case "cursor":
-		return "sessionStart", []string{"stop"}
+		return "sessionStart", []string{"stop", "subagentStop"} // the second for Claude Code's SubagentStop
 	}
 	return "SessionStart", []string{"Stop", "SubagentStop"}
 }
@@ -46,6 +46,7 @@ func (a *Agent) ReadTurn(stdin []byte) (*TurnEvent, error) {
 		in.fail("it is JSON, but not an object; it must be what %s gives its hooks", a.Title)
 		return nil, in.err
 	}
+	a = a.sender(v)
 	e := &TurnEvent{
 		Name:    in.text("hook_event_name", "hookEventName"),
 		Session: in.text("session_id", "sessionId", "conversation_id"),

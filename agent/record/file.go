@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/policyscan/policyscan/agent/session"
+	"github.com/policyscan/policyscan/agent/private"
 )
 
 // Append adds a line to the end of a file, whole or not at all, and never between the bytes of another process's
@@ -54,7 +54,7 @@ func regular(st fs.FileInfo) error {
 
 // appendTo appends a line to a file that is open, if it still has its name; false, if it does not.
 func appendTo(file *os.File, name string, line []byte) (current bool, err error) {
-	if err := session.Lock(file); err != nil {
+	if err := private.Lock(file); err != nil {
 		return false, fmt.Errorf("it cannot be locked: %w", err)
 	}
 	st, err := file.Stat()

@@ -6,19 +6,16 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
+	"github.com/policyscan/policyscan/agent/private"
 	"github.com/policyscan/policyscan/internal/late"
 )
 
 const (
 	maxAge   = 7 * 24 * time.Hour // of a state that nothing has changed
-	maxWait  = 4 * time.Second    // for other processes: a hook has 8
 	maxBytes = 4 << 10            // of a state's file
 	lockName = "lock"
 )
@@ -29,65 +26,11 @@ type Dir struct {
 	root *os.Root
 }
 
-// DefaultDir returns the directory where states are kept if nobody says otherwise:
-// policyscan/sessions in $XDG_STATE_HOME or in ~/.local/state; on macOS in ~/Library/Application Support,
-// on Windows in %LOCALAPPDATA%. It is never a directory that others may write.
-func DefaultDir(getenv func(string) string) (string, error) {
-	dir, err := defaultDir(runtime.GOOS, getenv)
-	if err == nil && !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("the directory of sessions would be %q, which is not absolute; "+
-			"set HOME, XDG_STATE_HOME or LOCALAPPDATA to an absolute path", dir)
-	}
-	return dir, err
-}
-
-func defaultDir(system string, getenv func(string) string) (string, error) {
-	var base string
-	switch {
-	case system == "windows":
-		base = getenv("LOCALAPPDATA")
-		if base == "" {
-			return "", errors.New("no directory for sessions: LOCALAPPDATA is not set")
-		}
-	case system != "darwin" && getenv("XDG_STATE_HOME") != "":
-		base = getenv("XDG_STATE_HOME")
-	case getenv("HOME") == "":
-		return "", errors.New("no directory for sessions: HOME is not set")
-	case system == "darwin":
-		base = filepath.Join(getenv("HOME"), "Library", "Application Support")
-	default:
-		base = filepath.Join(getenv("HOME"), ".local", "state")
-	}
-	return filepath.Join(base, "policyscan", "sessions"), nil
-}
-
-// Open opens the directory of that name, or creates it for its owner alone. A symlink, anything but a directory and,
-// on Unix, a directory that belongs to or is writable by another user are errors.
+// Open opens the directory of that name, or creates it for its owner alone. It must be private.
 func Open(dir string) (*Dir, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("the directory of sessions: %w", err)
-	}
-	info, err := os.Lstat(dir)
+	root, err := private.Create(dir, "sessions")
 	if err != nil {
-		return nil, fmt.Errorf("the directory of sessions: %w", err)
-	}
-	if !info.IsDir() {
-		return nil, fmt.Errorf("%s is a link or not a directory; replace it with a directory", dir)
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, fmt.Errorf("the directory of sessions: %w", err)
-	}
-	opened, err := root.Stat(".")
-	switch {
-	case err != nil:
-	case !os.SameFile(info, opened):
-		err = fmt.Errorf("%s: it was replaced while it was opened", dir)
-	default:
-		err = checkPrivate(dir, opened)
-	}
-	if err != nil {
-		return nil, errors.Join(err, root.Close())
+		return nil, err
 	}
 	return &Dir{root}, nil
 }
@@ -141,7 +84,7 @@ func (f *Dir) update(
 	defer func() { err = errors.Join(err, unlock()) }()
 	sum := sha256.Sum256([]byte(key))
 	name := hex.EncodeToString(sum[:]) + ".json"
-	was, err := f.read(name, limit)
+	was, err := private.Read(f.root, name, limit)
 	var text []byte
 	if err == nil {
 		text, err = change(was)
@@ -150,7 +93,7 @@ func (f *Dir) update(
 		return fmt.Errorf("the state of the session, %s: %w; remove the file to start again",
 			filepath.Join(f.root.Name(), name), err)
 	}
-	if err := f.write(name, text); err != nil {
+	if err := private.Write(f.root, name, text); err != nil {
 		return fmt.Errorf("the state of the session: %w", err)
 	}
 	if was == nil {
@@ -166,65 +109,11 @@ func (f *Dir) lock() (unlock func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("the lock of the sessions: %w", err)
 	}
-	if err := Lock(file); err != nil {
+	if err := private.Lock(file); err != nil {
 		return nil, errors.Join(fmt.Errorf("the lock of the sessions, %s: %w",
 			filepath.Join(f.root.Name(), lockName), err), file.Close())
 	}
 	return file.Close, nil // which unlocks
-}
-
-// Lock waits until no other process has a lock of the file, for four seconds at most, and locks it. The lock ends when
-// the file is closed.
-func Lock(file *os.File) error {
-	for end := time.Now().Add(maxWait); ; {
-		locked, err := tryLock(file)
-		switch {
-		case err != nil || locked:
-			return err
-		case time.Now().After(end):
-			return fmt.Errorf("another process has had it locked for over %v", maxWait)
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
-}
-
-// read returns the text of a state; nil if there is no file.
-func (f *Dir) read(name string, limit int) ([]byte, error) {
-	info, err := f.root.Lstat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("not a regular file")
-	}
-	file, err := f.root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
-	if err := errors.Join(err, file.Close()); err != nil {
-		return nil, err
-	}
-	if len(text) > limit {
-		return nil, fmt.Errorf("it has over %d bytes", limit)
-	}
-	return text, nil
-}
-
-// write replaces a state, whole or not at all.
-func (f *Dir) write(name string, text []byte) error {
-	temporary := name + ".new" // nobody else has the lock
-	file, err := f.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return errors.Join(err, f.root.Remove(temporary))
-	}
-	return f.root.Rename(temporary, name)
 }
 
 var stateName = late.Regexp(`^[0-9a-f]{64}\.json(\.new)?$`)

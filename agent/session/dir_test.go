@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/policyscan/policyscan/agent/call"
+	"github.com/policyscan/policyscan/agent/private"
 )
 
 var now = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
@@ -160,36 +161,6 @@ func TestNotAFile(t *testing.T) {
 	}
 }
 
-func TestOpenRefuses(t *testing.T) {
-	base := t.TempDir()
-	target, link := filepath.Join(base, "target"), filepath.Join(base, "link")
-	file, shared := filepath.Join(base, "file"), filepath.Join(base, "shared")
-	for _, err := range []error{os.Mkdir(target, 0o700), os.WriteFile(file, nil, 0o600), os.Mkdir(shared, 0o700),
-		os.Chmod(shared, 0o777)} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	refused := []string{file, filepath.Join(file, "x")}
-	if err := os.Symlink(target, link); err == nil {
-		refused = append(refused, link)
-	}
-	if runtime.GOOS != "windows" {
-		refused = append(refused, shared)
-	}
-	for _, dir := range refused {
-		if f, err := Open(dir); err == nil {
-			t.Errorf("%s is opened", dir)
-			f.Close()
-		}
-	}
-	if f, err := Open(target); err != nil {
-		t.Error(err)
-	} else {
-		f.Close()
-	}
-}
-
 // States that nobody changed for more than seven days are removed when a session begins; nothing else is.
 func TestSweep(t *testing.T) {
 	dir := sessions(t)
@@ -314,37 +285,11 @@ func TestLockHeld(t *testing.T) {
 		t.Error(err)
 	}
 	// A busy machine makes it longer, and never shorter.
-	if took := time.Since(began); took < maxWait || maxWait > 5*time.Second {
-		t.Errorf("it waited %v, and is to wait %v", took, maxWait)
+	if took := time.Since(began); took < private.MaxWait || private.MaxWait > 5*time.Second {
+		t.Errorf("it waited %v, and is to wait %v", took, private.MaxWait)
 	}
 	if err := two.Change("b", now, func(*State) {}); err != nil {
 		t.Errorf("after it: %v", err)
-	}
-}
-
-func TestDefaultDir(t *testing.T) {
-	for _, c := range []struct {
-		system string
-		env    map[string]string
-		want   string // "" is an error
-	}{
-		{"linux", map[string]string{"HOME": "/home/u"}, "/home/u/.local/state/policyscan/sessions"},
-		{"linux", map[string]string{"HOME": "/home/u", "XDG_STATE_HOME": "/s"}, "/s/policyscan/sessions"},
-		{"freebsd", map[string]string{"XDG_STATE_HOME": "/s"}, "/s/policyscan/sessions"},
-		{"linux", nil, ""},
-		{"darwin", map[string]string{"HOME": "/Users/u", "XDG_STATE_HOME": "/s"},
-			"/Users/u/Library/Application Support/policyscan/sessions"},
-		{"darwin", nil, ""},
-		{"windows", map[string]string{"LOCALAPPDATA": "/local", "HOME": "/h"}, "/local/policyscan/sessions"},
-		{"windows", map[string]string{"HOME": "/h", "TEMP": "/t"}, ""},
-	} {
-		got, err := defaultDir(c.system, func(name string) string { return c.env[name] })
-		if filepath.ToSlash(got) != c.want || (err != nil) != (c.want == "") {
-			t.Errorf("%s %v: %q, %v; want %q", c.system, c.env, got, err, c.want)
-		}
-	}
-	if dir, err := DefaultDir(func(string) string { return "relative" }); err == nil {
-		t.Errorf("a relative directory: %q", dir)
 	}
 }
 

@@ -13,9 +13,10 @@ import (
 // Only this file connects the scanner's commands with those for agents' tool calls. Without agent/ and its files,
 // testdata/noagent/agent.go replaces this file, and the rest is a whole scanner: TestWithoutAgent.
 
-// evalCommand is the subcommand that checks calls from standard input.
+// evalCommand has the subcommands about calls that are no hooks.
 type evalCommand struct {
 	Eval evalCmd `cmd:"" help:"Check tool calls of agents against call rules."`
+	Ask  askCmd  `cmd:"" help:"Answer here what the hooks of agents ask."`
 }
 
 // A forEachAgent has a subcommand for each agent. Its help contains the agent's name: see [expandHelps].

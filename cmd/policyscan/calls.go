@@ -113,9 +113,6 @@ func validateSigmashake(std streams) error {
 	case err != nil || !there:
 		return err
 	}
-	if err := config.Check(shown); err != nil {
-		return err
-	}
 	breaker := "off"
 	if config.CircuitBreaker {
 		breaker = "on"

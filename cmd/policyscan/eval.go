@@ -104,8 +104,12 @@ func (c *evalCmd) judge(std streams, g *gate.Gate, line []byte) (bool, error) {
 	}
 	out := r.Outcome()
 	took := time.Since(began)
-	if out.Effect == callrules.Ask && ask.Mode(c.AskMode) == ask.TTY {
-		question := ask.Question{Call: asked, Reason: r.Reason(), Safe: safe}
+	if mode := ask.Mode(c.AskMode); out.Effect == callrules.Ask && (mode == ask.TTY || mode == ask.Dashboard) {
+		dir, err := mode.Dir("", getenv)
+		if err != nil {
+			return false, err
+		}
+		question := ask.Question{Call: asked, Reason: r.Reason(), Dir: dir, Safe: safe}
 		approved, err := question.Person(context.Background())
 		if err != nil {
 			printErrors(std.err, err)

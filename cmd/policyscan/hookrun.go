@@ -31,6 +31,7 @@ type agentHookCmd struct {
 	SendAllow      bool          `help:"@hook_send_allow"`
 	AllowRuleEdits bool          `help:"@hook_allow_rule_edits"`
 	AskMode        string        `placeholder:"MODE" aliases:"ask_mode" help:"@hook_ask_mode"`
+	AskDir         string        `placeholder:"DIR" help:"@hook_ask_dir"`
 	AgentId        string        `placeholder:"ID" help:"The agent's id, if its hook does not give one."`
 	State          string        `placeholder:"DIR" help:"@hook_state"`
 	Timeout        time.Duration `placeholder:"D" default:"8s" env:"-" help:"@hook_timeout"`
@@ -47,7 +48,7 @@ func (c *agentHookCmd) hook(std streams, a *protocol.Agent) *hook.Hook {
 		Agent: a, AgentID: c.AgentId,
 		Calls: c.files(), Policy: eachLine(c.Policy), Pins: c.pinned, Root: c.Root,
 		SendAllow: c.SendAllow, AllowRuleEdits: c.AllowRuleEdits, AskMode: ask.Mode(c.AskMode),
-		Timeout: c.Timeout, State: c.State, Log: c.Log, LogInput: c.LogInput,
+		AskDir: c.AskDir, Timeout: c.Timeout, State: c.State, Log: c.Log, LogInput: c.LogInput,
 		Version: version(), Around: hookContext(), Safe: safe,
 		Warn: func(err error) { printErrors(std.err, err) },
 	}

@@ -29,15 +29,6 @@ type Config struct {
 	CircuitBreaker bool     // whether the call after five denied ones in a row is allowed; by default it is not
 }
 
-// Check returns an error for settings that policyscan cannot follow: its own question can be asked, and the agent's,
-// which SigmaShake's document does not have, but not that of SigmaShake's web server. Messages call the file shown.
-func (c Config) Check(shown string) error {
-	if err := ask.CheckMode(c.AskMode); err != nil {
-		return fmt.Errorf("%s: %w", shown, err)
-	}
-	return nil
-}
-
 // LoadConfig reads the settings of the project in root. Messages call the file shown. Without the file, the settings
 // are the defaults, and there is false.
 func LoadConfig(root, shown string) (c Config, there bool, err error) {
@@ -88,12 +79,13 @@ func ReadConfig(src *document.Source) (Config, error) {
 		}
 		switch value := hook[key]; key {
 		case "ask_mode":
+			const fix = `write "tty", "dashboard" or "agent"`
 			text, ok := value.(string)
 			c.AskMode = ask.Mode(text)
 			if !ok {
-				fail(document.CodeType, "ask_mode is not a string", "write \"tty\" or \"agent\"")
+				fail(document.CodeType, "ask_mode is not a string", fix)
 			} else if !slices.Contains([]ask.Mode{ask.TTY, ask.Agent, ask.Dashboard}, c.AskMode) {
-				fail(document.CodeValue, fmt.Sprintf("ask_mode = %q", text), "write \"tty\" or \"agent\"")
+				fail(document.CodeValue, fmt.Sprintf("ask_mode = %q", text), fix)
 			}
 		case "circuit_breaker":
 			if c.CircuitBreaker, ok = value.(bool); !ok {

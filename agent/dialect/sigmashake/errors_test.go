@@ -209,8 +209,8 @@ func TestConfigErrors(t *testing.T) {
 	const boolean = "circuit_breaker is not true or false; write true or false, without quotes"
 	const notKey, notTable = "is not a key of [hook]; the keys are ", "hook is not a table; write [hook] and its keys"
 	for text, want := range map[string]string{
-		"[hook]\nask_mode = \"web\"":             `2: ask_mode = "web"; write "tty" or "agent"`,
-		"[hook]\nask_mode = 1":                   `2: ask_mode is not a string; write "tty" or "agent"`,
+		"[hook]\nask_mode = \"web\"":             `2: ask_mode = "web"; write "tty", "dashboard" or "agent"`,
+		"[hook]\nask_mode = 1":                   `2: ask_mode is not a string; write "tty", "dashboard" or "agent"`,
 		"\n[hook]\n\ncircuit_breaker = \"true\"": `4: ` + boolean,
 		"[hook]\ncircuit_breaker = 1":            `2: ` + boolean,
 		"[x]\na=1\n[hook]\nx = 1\nASK_MODE = \"tty\"": `4: "x" ` + notKey + "ask_mode and circuit_breaker\n" +

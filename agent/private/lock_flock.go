@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package session
+package private
 
 import (
 	"errors"
@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks a file until it is closed, or its process ends; false, if another has it.
-func tryLock(file *os.File) (bool, error) {
+// TryLock locks a file until it is closed, or its process ends; false, if another has it.
+func TryLock(file *os.File) (bool, error) {
 	for {
 		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch {

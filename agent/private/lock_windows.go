@@ -1,4 +1,4 @@
-package session
+package private
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock locks a file until it is closed, or its process ends; false, if another has it.
-func tryLock(file *os.File) (bool, error) {
+// TryLock locks a file until it is closed, or its process ends; false, if another has it.
+func TryLock(file *os.File) (bool, error) {
 	err := windows.LockFileEx(windows.Handle(file.Fd()),
 		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{})
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
