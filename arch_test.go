@@ -584,8 +584,8 @@ func changes(file *ast.File) []*ast.Ident {
 // budget has the size of each room: its lines of Go without tests, and its exported names, methods included. Numbers
 // fall as rooms shrink. A commit that raises one gives the reason.
 const budget = `
-agent/ask 169 8
-agent/call 1111 54 the server and the path of a call, for evaluator's and clash's rules
+agent/ask 509 10 questions in another terminal, by files
+agent/call 1119 54 the server and the path of a call, for evaluator's and clash's rules
 agent/call/shell 1667 21 the reason "program" of unseen parts; the inner command for clash
 agent/callrules 1707 81 built-in rules, an ask next to a deny, levels
 agent/dialect 477 13 the usual places, levels
@@ -594,35 +594,37 @@ agent/dialect/claudecube 1316 1 globs of micromatch 4, in three readings
 agent/dialect/evaluator 752 1 bundles as its server writes them, MCP servers
 agent/dialect/jsregexp 288 6 halves of characters, what to write for each refusal
 agent/dialect/native 388 1
-agent/dialect/sigmashake 1223 7 notes on rules that fire on every call
+agent/dialect/sigmashake 1215 6 notes on rules that fire on every call
 agent/doctor 371 3 a hook that is proven to run
-agent/edit 1311 5
-agent/gate 2321 35 a call's files are found once for all gates
-agent/hook 896 11 an answer that cannot be written is in the log; the end of a turn, and its installer
-agent/protocol 747 18 what agents send at the end of a turn, and are answered
+agent/edit 1472 5 the edits of Visual Studio Code's tools
+agent/gate 2322 35 a call's files are found once for all gates
+agent/hook 904 11 an answer that cannot be written is in the log
+agent/private 221 10 directories that only the person can write; from agent/session
+agent/protocol 819 18 what agents send at the end of a turn, and are answered; calls that another agent's hook gets
 agent/record 325 5
-agent/session 538 16 where a session began, and how often it was sent back
+agent/session 340 14 where a session began, and how often it was sent back
 agent/settings 1218 17 the settings that count, for the doctor
 agent/turn 183 9 what a session changed
-cmd/policyscan 5558 0 --levels, --calls auto, sparse checkouts, packs
+cmd/policyscan 5845 0 --levels, --calls auto, sparse checkouts, packs
 editor 2027 3 the language server
 internal/cputime 61 3
 internal/disk 265 15 the walk up from a directory, which six rooms had
 internal/late 14 1
-rules 4332 106 conditions, numbers, exceptions, containing
+rules 4353 106 conditions, numbers, exceptions, containing
 rules/document 1628 86 keys that are ignored, of claudecube
 rules/glob 1433 37
 rules/keyitem 829 46 conditions, order of numbers, quantities
+rules/owners 171 6 CODEOWNERS of GitHub and GitLab
 rules/regex 2257 28 the automaton of many regexes
 rules/starter 180 7 packs, ten of them
-scanner 2451 36 why an item finds nothing; explain of a rule
+scanner 2455 36 why an item finds nothing; explain of a rule
 scanner/action 318 6
 scanner/allowance 2358 73 with the editor of allowances.yml, which was 2045 lines
 scanner/baseline 1003 12
 scanner/check 2485 68 containing, only: unparsable; why an item finds nothing
 scanner/checkout 1250 26 with attributes and recode, which were 1501 lines; which files decide
 scanner/fleet 562 11 names below the directory that all share
-scanner/history 233 8 what commits bring, though the head no longer has it
+scanner/history 233 9 what commits bring, though the head no longer has it
 scanner/keys 1878 42 conditions, any, numbers, texts that are JSON; one walk for all forbidden items; why nothing is found
 scanner/keys/formats 4473 16 JSON in texts, Dockerfiles; YAML and HCL that programs read differently
 scanner/match 3521 37 the bytes of occurrences; regexes that are matched together
@@ -630,20 +632,21 @@ scanner/needle 1063 13 the search calls nothing for a place: a function that is 
 scanner/past 882 6 the filter of past changes, and what they introduced and removed again
 scanner/policydiff 724 2 the effect of a rule's change, and a witness; with the comparison of rules from scanner/run
 scanner/push 450 3 git's pre-receive hook
-scanner/repo 6008 111 SHA-256, reftable, split index, its own commit-graph
+scanner/repo 6011 111 SHA-256, reftable, split index, its own commit-graph
 scanner/reuse 133 8
-scanner/run 3877 69 a sparse checkout without its bundle; packs by name
+scanner/run 4238 70 a sparse checkout without its bundle; packs by name; owners; a table of eleven CI systems
 scanner/setup 1176 25 packs by what is there, and their updates, which overwrite nothing that changed meanwhile; rules where agents read them
 scanner/tree 2192 58 errors of repositories are named here; --uncommitted
 scanner/worktree 1123 47
-verdict 1140 88 patterns and conditions in words; why a place is one; Azure's commands
+verdict 1168 91 patterns and conditions in words; why a place is one; Azure's commands
 verdict/code 60 36
 verdict/linehash 334 11
-verdict/output 1162 34 a report names the field of its format; reports of a document without a file
+verdict/output 1167 35 a report names the field of its format; reports of a document without a file
 verdict/past 181 19
-verdict/report 5305 21 places, by file, in natural order; the page and Markdown by file; history
+verdict/report 5711 26 places, by file, in natural order; the page and Markdown by file; history; by owner, rule and folder; trend
 verdict/shard 424 29
-verdict/summary 589 32
+verdict/summary 628 33 allowed places by rule
+verdict/trend 409 13 how the results of many days changed
 `
 
 type roomSize struct{ lines, names int }
