@@ -96,7 +96,8 @@ var errCommand = errors.New("the field command is not view, create, str_replace,
 func noEdits(*input) []Edit { return nil }
 
 func unsupported(in *input) []Edit {
-	in.fail("policyscan does not know how it edits files; replace a text of the file, write a new one, or let a person do it")
+	in.fail("policyscan does not know how it edits files; " +
+		"replace a text of the file, write a new one, or let a person do it")
 	return nil
 }
 
