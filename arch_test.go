@@ -596,7 +596,7 @@ agent/dialect/jsregexp 288 6 halves of characters, what to write for each refusa
 agent/dialect/native 388 1
 agent/dialect/sigmashake 1215 6 notes on rules that fire on every call
 agent/doctor 371 3 a hook that is proven to run
-agent/edit 1472 5 the edits of Visual Studio Code's tools
+agent/edit 1473 5 the edits of Visual Studio Code's tools
 agent/gate 2322 35 a call's files are found once for all gates
 agent/hook 904 11 an answer that cannot be written is in the log
 agent/private 221 10 directories that only the person can write; from agent/session
@@ -643,7 +643,7 @@ verdict/code 60 36
 verdict/linehash 334 11
 verdict/output 1167 35 a report names the field of its format; reports of a document without a file
 verdict/past 181 19
-verdict/report 5711 26 places, by file, in natural order; the page and Markdown by file; history; by owner, rule and folder; trend
+verdict/report 5711 26 places, by file, in natural order; the page and Markdown by file; history; groups by owner, rule and directory; trend
 verdict/shard 424 29
 verdict/summary 628 33 allowed places by rule
 verdict/trend 409 13 how the results of many days changed
