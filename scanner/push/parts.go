@@ -64,11 +64,8 @@ func (s *server) parts(updates []update, own bool) (parts []part, err error) {
 	if err := s.findTips(updates, own); err != nil {
 		return nil, err
 	}
-	var tips, old []repo.Hash // of refs that are no branches; of all that were there before
+	var tips []repo.Hash // of refs that are no branches
 	for _, u := range updates {
-		if was, err := s.repo.Peel(u.old); err == nil {
-			old = append(old, was)
-		}
 		if !strings.HasPrefix(u.ref, "refs/heads/") || u.tip.IsZero() {
 			tips = append(tips, u.tip)
 			continue
@@ -93,7 +90,7 @@ func (s *server) parts(updates []update, own bool) (parts []part, err error) {
 		return parts, err
 	}
 	// Without a branch, neither before the push nor in it, nothing is compared.
-	for _, h := range append(tips, old...) {
+	for _, h := range append(tips, s.reached...) {
 		s.before = cmp.Or(s.before, h)
 	}
 	if s.before.IsZero() {

@@ -136,20 +136,18 @@ type update struct {
 func read(r *repo.Repository, text string) (all []update, err error) {
 	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
-		fields := strings.Split(line, " ")
-		if len(fields) == 3 {
-			ref, whole := strings.CutSuffix(fields[2], "\n")
-			u := update{ref: ref}
-			if u.old, err = r.Hash(fields[0]); err == nil {
-				u.new, err = r.Hash(fields[1])
-			}
-			if err == nil && whole && repo.IsRef(ref) && !seen[ref] {
-				seen[ref], all = true, append(all, u)
-				continue
-			}
+		old, rest, _ := strings.Cut(line, " ")
+		value, rest, _ := strings.Cut(rest, " ")
+		ref, whole := strings.CutSuffix(rest, "\n")
+		u := update{ref: ref}
+		if u.old, err = r.Hash(old); err == nil {
+			u.new, err = r.Hash(value)
 		}
-		all = nil
-		break
+		if err != nil || !whole || !repo.IsRef(ref) || seen[ref] {
+			all = nil
+			break
+		}
+		seen[ref], all = true, append(all, u)
 	}
 	if len(all) == 0 {
 		err = errors.New("standard input is not a line OLD NEW REF for each ref, as git gives it to this hook")
