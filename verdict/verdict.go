@@ -201,7 +201,7 @@ type Coverage struct {
 	States  int `json:"states"`
 }
 
-// Add adds the numbers of other files, and the lists of those that were not scanned or not parsed.
+// Add adds the numbers of other files, and the lists of files that were not scanned or not parsed.
 func (c *Coverage) Add(more *Coverage) {
 	c.Files += more.Files
 	c.Governed += more.Governed
