@@ -120,7 +120,7 @@ func (c *Checker) Report(ctx context.Context, states []State) (*Report, error) {
 		}
 		if c.Allowed != nil {
 			if err := c.allow(ctx, r); err != nil {
-				return nil, err
+				return all, err
 			}
 		}
 		all.Add(r)

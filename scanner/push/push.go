@@ -43,9 +43,6 @@ func (p *Push) Check(ctx context.Context) *verdict.Verdict {
 	var all []*verdict.Verdict
 	p.Options.Cache = &run.Cache{}
 	s, parts, err := p.parts(ctx)
-	if err != nil {
-		err = cmp.Or(context.Cause(ctx), err)
-	}
 	for i := range parts {
 		if err == nil {
 			all = append(all, p.scan(ctx, s, &parts[i]))
@@ -53,15 +50,14 @@ func (p *Push) Check(ctx context.Context) *verdict.Verdict {
 		}
 	}
 	if err != nil {
-		return run.Verdict(p.Options.Version, Scope(), err)
+		return run.Verdict(p.Options.Version, Scope(), cmp.Or(context.Cause(ctx), err))
 	}
 	return together(all, parts)
 }
 
 func (p *Push) parts(ctx context.Context) (*server, []part, error) {
 	if name := p.Options.Getenv("GIT_NAMESPACE"); name != "" {
-		return nil, nil, refused(code.RepoFormat, "the push is into git's namespace %s, which the hook does not read; "+
-			"push to a separate repository", name)
+		return nil, nil, refused(code.RepoFormat, "git's namespaces (%s) are not read; use a separate repository", name)
 	}
 	r, err := p.Options.Git.Open("")
 	if err == nil {
