@@ -90,12 +90,13 @@ func addCommits(f *shard.Findings, r *run.Run, c *history.Report) {
 	f.Coverage.Unparsed = append(f.Coverage.Unparsed, c.Unparsed...)
 	f.FileErrors = append(f.FileErrors, c.Errors...)
 	for i := range c.Findings {
-		step, found := c.Findings[i].State.Step, &c.Findings[i].Found
-		v := c.Findings[i].Violation(r.Rules.Bundle)
+		state, found := c.Findings[i].State, &c.Findings[i].Found
+		v := found.Violation(r.Rules.Bundle)
+		v.BroughtBy(state.Commit.String())
 		v.Owners = r.OwnersOf(found.Rule, found.Path)
 		v.Note = joinNotes(v.Note, r.Rules.Note(found.Rule, found.Ref, found.Path))
 		f.Violations = append(f.Violations, shard.Violation{
-			Rule: found.Rule, Part: int(found.Ref.Of), Index: found.Ref.Index, Violation: v, Step: step,
+			Rule: found.Rule, Part: int(found.Ref.Of), Index: found.Ref.Index, Violation: v, Step: state.Step,
 		})
 	}
 }

@@ -142,9 +142,7 @@ func (s *scan) checkCommits(ctx context.Context) error {
 	all, states := &history.Report{}, make([]history.State, 0, statesAtOnce)
 	checkStates := func() error {
 		report, err := c.Report(ctx, states)
-		if err == nil {
-			all.Add(report)
-		}
+		all.Add(report)
 		states = states[:0]
 		return err
 	}

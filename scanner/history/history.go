@@ -86,13 +86,6 @@ type Finding struct {
 	Found check.Finding // in the state's file
 }
 
-// Violation returns the verdict's violation for a finding.
-func (f *Finding) Violation(b *rules.Bundle) verdict.Violation {
-	v := f.Found.Violation(b)
-	v.BroughtBy(f.State.Commit.String())
-	return v
-}
-
 // At names a state in lists of files.
 func (s State) At() string { return verdict.Path(s.Path) + "@" + s.Commit.String() }
 
@@ -127,7 +120,7 @@ func (c *Checker) Report(ctx context.Context, states []State) (*Report, error) {
 		}
 		if c.Allowed != nil {
 			if err := c.allow(ctx, r); err != nil {
-				return nil, err
+				return all, err
 			}
 		}
 		all.Add(r)

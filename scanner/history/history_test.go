@@ -314,7 +314,8 @@ func TestStates(t *testing.T) {
 			report, err := (&Checker{Repo: r, Check: checker, Workers: 2}).Report(t.Context(), states)
 			must(t, err)
 			for i := range report.Findings {
-				v := report.Findings[i].Violation(b)
+				v := report.Findings[i].Found.Violation(b)
+				v.BroughtBy(report.Findings[i].State.Commit.String())
 				if v.Status != verdict.Introduced || v.NewPlaceCount != v.PlaceCount {
 					t.Fatalf("%+v", v)
 				}
@@ -391,7 +392,7 @@ func TestUndecided(t *testing.T) {
 		got = append(got, strings.TrimSuffix(u, h[0].hash))
 	}
 	for i := range report.Findings {
-		got = append(got, report.Findings[i].Violation(b).RuleID)
+		got = append(got, report.Findings[i].Found.Violation(b).RuleID)
 	}
 	want := []string{"b.yml E_UNAVAILABLE", "c.yml E_LIMIT", "x.conf E_FORMAT", "b.yml@ lfs-pointer",
 		"c.yml@ limit", "x.conf@ unknown-format", "a.yml@", "TEXT"}

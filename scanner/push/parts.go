@@ -19,8 +19,7 @@ type server struct {
 	reached       []repo.Hash          // the commits of all refs
 	defaultBranch string               // its full name, or HEAD
 	head          repo.Hash            // its commit; zero without one
-	order         []repo.Hash          // the commits that the push brings
-	places        map[repo.Hash]int    // of each in the order, until a part has it
+	left          []repo.Hash          // the commits that the push brings and no part has, children before parents
 	// before is the head. Without one it is the default branch that the push creates, or else its first branch.
 	before repo.Hash
 }
@@ -64,11 +63,8 @@ func (s *server) parts(updates []update, own bool) (parts []part, err error) {
 	if err := s.findTips(updates, own); err != nil {
 		return nil, err
 	}
-	var tips, old []repo.Hash // of refs that are no branches; of all that were there before
+	var tips []repo.Hash // of refs that are no branches
 	for _, u := range updates {
-		if was, err := s.repo.Peel(u.old); err == nil {
-			old = append(old, was)
-		}
 		if !strings.HasPrefix(u.ref, "refs/heads/") || u.tip.IsZero() {
 			tips = append(tips, u.tip)
 			continue
@@ -93,7 +89,7 @@ func (s *server) parts(updates []update, own bool) (parts []part, err error) {
 		return parts, err
 	}
 	// Without a branch, neither before the push nor in it, nothing is compared.
-	for _, h := range append(tips, old...) {
+	for _, h := range append(tips, s.reached...) {
 		s.before = cmp.Or(s.before, h)
 	}
 	if s.before.IsZero() {
@@ -133,37 +129,34 @@ func (s *server) findTips(updates []update, own bool) (err error) {
 		}
 		tips = append(tips, u.tip)
 	}
-	s.order, err = s.repo.Between(tips, s.reached)
-	s.places = map[repo.Hash]int{}
-	for i, h := range s.order {
-		s.places[h] = i
-	}
+	s.left, err = s.repo.Between(tips, s.reached)
+	slices.Reverse(s.left)
 	return err
 }
 
 // take returns the commits that the push brings with these and that are in no part yet, in order.
-func (s *server) take(tips ...repo.Hash) ([]repo.Hash, error) {
-	var taken []int
-	for next := slices.Clone(tips); len(next) > 0; {
-		h := next[len(next)-1]
-		next = next[:len(next)-1]
-		at, is := s.places[h]
-		if !is {
+func (s *server) take(tips ...repo.Hash) (commits []repo.Hash, err error) {
+	wanted := map[repo.Hash]bool{}
+	for _, h := range tips {
+		wanted[h] = true
+	}
+	left := s.left[:0]
+	for _, h := range s.left {
+		if !wanted[h] {
+			left = append(left, h)
 			continue
 		}
-		delete(s.places, h)
-		taken = append(taken, at)
+		commits = append(commits, h)
 		parents, err := s.repo.Parents(h)
 		if err != nil {
 			return nil, err
 		}
-		next = append(next, parents...)
+		for _, p := range parents {
+			wanted[p] = true
+		}
 	}
-	slices.Sort(taken)
-	commits := make([]repo.Hash, len(taken))
-	for i, at := range taken {
-		commits[i] = s.order[at]
-	}
+	s.left = left
+	slices.Reverse(commits)
 	return commits, nil
 }
 

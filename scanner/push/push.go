@@ -43,9 +43,6 @@ func (p *Push) Check(ctx context.Context) *verdict.Verdict {
 	var all []*verdict.Verdict
 	p.Options.Cache = &run.Cache{}
 	s, parts, err := p.parts(ctx)
-	if err != nil {
-		err = cmp.Or(context.Cause(ctx), err)
-	}
 	for i := range parts {
 		if err == nil {
 			all = append(all, p.scan(ctx, s, &parts[i]))
@@ -53,15 +50,14 @@ func (p *Push) Check(ctx context.Context) *verdict.Verdict {
 		}
 	}
 	if err != nil {
-		return run.Verdict(p.Options.Version, Scope(), err)
+		return run.Verdict(p.Options.Version, Scope(), cmp.Or(context.Cause(ctx), err))
 	}
 	return together(all, parts)
 }
 
 func (p *Push) parts(ctx context.Context) (*server, []part, error) {
 	if name := p.Options.Getenv("GIT_NAMESPACE"); name != "" {
-		return nil, nil, refused(code.RepoFormat, "the push is into git's namespace %s, which the hook does not read; "+
-			"push to a separate repository", name)
+		return nil, nil, refused(code.RepoFormat, "git's namespaces (%s) are not read; use a separate repository", name)
 	}
 	r, err := p.Options.Git.Open("")
 	if err == nil {
@@ -136,20 +132,18 @@ type update struct {
 func read(r *repo.Repository, text string) (all []update, err error) {
 	seen := map[string]bool{}
 	for line := range strings.Lines(text) {
-		fields := strings.Split(line, " ")
-		if len(fields) == 3 {
-			ref, whole := strings.CutSuffix(fields[2], "\n")
-			u := update{ref: ref}
-			if u.old, err = r.Hash(fields[0]); err == nil {
-				u.new, err = r.Hash(fields[1])
-			}
-			if err == nil && whole && repo.IsRef(ref) && !seen[ref] {
-				seen[ref], all = true, append(all, u)
-				continue
-			}
+		old, rest, _ := strings.Cut(line, " ")
+		value, rest, _ := strings.Cut(rest, " ")
+		ref, whole := strings.CutSuffix(rest, "\n")
+		u := update{ref: ref}
+		if u.old, err = r.Hash(old); err == nil {
+			u.new, err = r.Hash(value)
 		}
-		all = nil
-		break
+		if err != nil || !whole || !repo.IsRef(ref) || seen[ref] {
+			all = nil
+			break
+		}
+		seen[ref], all = true, append(all, u)
 	}
 	if len(all) == 0 {
 		err = errors.New("standard input is not a line OLD NEW REF for each ref, as git gives it to this hook")

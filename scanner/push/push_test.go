@@ -258,6 +258,13 @@ func TestRules(t *testing.T) {
 	check("both", true, policy, "FAIL a.tf", line(none, ruledBad, topic))
 	g.git("", "update-ref", main, g.commitRules(6, "good", "[", ruled))
 	check("an unusable pattern is a literal", true, nil, "PASS", line(none, ruled, topic))
+	broken := g.commit(7, map[string]string{"rules/boundaries.yml": "nonsense"})
+	g.git("", "update-ref", main, broken)
+	v := g.push(true, nil, line(broken, ruled, main))
+	if v.Verdict == verdict.Pass || !strings.Contains(v.Errors[0].Message, "; on the server, move the hook away") ||
+		strings.Contains(v.Errors[0].Message, "--policy-ref") {
+		t.Errorf("a broken bundle: %v", v.Errors)
+	}
 }
 
 // commitRules commits a file, and a bundle that forbids a text in it.

@@ -62,6 +62,9 @@ func (r *Run) openChange(ctx context.Context) error {
 	}
 	if !compared.commits.Base.IsZero() {
 		hint := "to use only the head's deliberately, give --policy-ref " + commits.head
+		if r.Related != nil {
+			hint = "on the server, move the hook away to push the repair"
+		}
 		c.base = &side{name: "the base", commit: compared.commits.Base, hint: hint, from: fromBase}
 	}
 	return r.loadBundles(c)
