@@ -12,18 +12,18 @@ import (
 // DiffFormats returns the formats of a comparison of two bundles. They write d, not a verdict.
 func DiffFormats(d *verdict.PolicyDiff) []Format {
 	return []Format{
-		{"text", "for people", ignoringVerdict(func(w io.Writer) error {
+		{"text", "for people", plainWriter(func(w io.Writer) error {
 			return WriteDiffText(w, d, TextOptions{Commands: true}) // a CI system may print it
 		}), diffHead, ""},
-		{"json", "every change, with its effect", ignoringVerdict(func(w io.Writer) error { return verdict.WriteJSON(w, d) }),
+		{"json", "every change, with its effect", plainWriter(func(w io.Writer) error { return verdict.WriteJSON(w, d) }),
 			verdict.DocumentHead, "policyscan"},
 		{"markdown", "GitHub's job summary, or a comment",
-			ignoringVerdict(func(w io.Writer) error { return writeDiffMarkdown(w, d) }), "## " + diffHead, ""},
+			plainWriter(func(w io.Writer) error { return writeDiffMarkdown(w, d) }), "## " + diffHead, ""},
 	}
 }
 
-// ignoringVerdict is the writer of a format that needs no verdict.
-func ignoringVerdict(write func(io.Writer) error) func(io.Writer, *verdict.Verdict) error {
+// plainWriter is the writer of a format that ignores the verdict.
+func plainWriter(write func(io.Writer) error) func(io.Writer, *verdict.Verdict) error {
 	return func(w io.Writer, _ *verdict.Verdict) error { return write(w) }
 }
 
