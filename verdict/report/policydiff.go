@@ -15,7 +15,7 @@ func DiffFormats(d *verdict.PolicyDiff) []Format {
 		{"text", "for people", plainWriter(func(w io.Writer) error {
 			return WriteDiffText(w, d, TextOptions{Commands: true}) // a CI system may print it
 		}), diffHead, ""},
-		{"json", "every change, with its effect", plainWriter(func(w io.Writer) error { return verdict.WriteJSON(w, d) }),
+		{"json", "all changes and effects", plainWriter(func(w io.Writer) error { return verdict.WriteJSON(w, d) }),
 			verdict.DocumentHead, "policyscan"},
 		{"markdown", "GitHub's job summary, or a comment",
 			plainWriter(func(w io.Writer) error { return writeDiffMarkdown(w, d) }), "## " + diffHead, ""},
