@@ -11,18 +11,20 @@ import (
 
 // DiffFormats returns the formats of a comparison of two bundles. They write d, not a verdict.
 func DiffFormats(d *verdict.PolicyDiff) []Format {
-	of := func(write func(io.Writer) error) func(io.Writer, *verdict.Verdict) error {
-		return func(w io.Writer, _ *verdict.Verdict) error { return write(w) }
-	}
 	return []Format{
-		{"text", "for people", of(func(w io.Writer) error {
+		{"text", "for people", plainWriter(func(w io.Writer) error {
 			return WriteDiffText(w, d, TextOptions{Commands: true}) // a CI system may print it
 		}), diffHead, ""},
-		{"json", "every change, with its effect", of(func(w io.Writer) error { return verdict.WriteJSON(w, d) }),
+		{"json", "all changes and effects", plainWriter(func(w io.Writer) error { return verdict.WriteJSON(w, d) }),
 			verdict.DocumentHead, "policyscan"},
 		{"markdown", "GitHub's job summary, or a comment",
-			of(func(w io.Writer) error { return writeDiffMarkdown(w, d) }), "## " + diffHead, ""},
+			plainWriter(func(w io.Writer) error { return writeDiffMarkdown(w, d) }), "## " + diffHead, ""},
 	}
+}
+
+// plainWriter is the writer of a format that ignores the verdict.
+func plainWriter(write func(io.Writer) error) func(io.Writer, *verdict.Verdict) error {
+	return func(w io.Writer, _ *verdict.Verdict) error { return write(w) }
 }
 
 // DiffNames are the names of these formats, for display.

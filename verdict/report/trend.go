@@ -14,16 +14,13 @@ import (
 
 // TrendFormats returns the formats of a trend, in the order of the manual. They write t, not a verdict.
 func TrendFormats(t *trend.Trend) []Format {
-	of := func(write func(io.Writer) error) func(io.Writer, *verdict.Verdict) error {
-		return func(w io.Writer, _ *verdict.Verdict) error { return write(w) }
-	}
 	return []Format{
-		{"text", "for people", of(func(w io.Writer) error {
+		{"text", "for people", plainWriter(func(w io.Writer) error {
 			return WriteTrendText(w, t, TextOptions{Commands: true}) // a CI system may print it
 		}), trendHead, ""},
-		{"json", "all of it, for programs", of(func(w io.Writer) error { return verdict.WriteJSON(w, t) }),
+		{"json", "all of it, for programs", plainWriter(func(w io.Writer) error { return verdict.WriteJSON(w, t) }),
 			verdict.DocumentHead, "policyscan"},
-		{"html", "one page to read, with charts", of(func(w io.Writer) error { return writeTrendHTML(w, t) }),
+		{"html", "one page to read, with charts", plainWriter(func(w io.Writer) error { return writeTrendHTML(w, t) }),
 			"<!DOCTYPE html>", "policyscan"},
 	}
 }

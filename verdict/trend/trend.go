@@ -110,9 +110,8 @@ type Builder struct {
 	day     string             // of it
 	ofDay   map[string]*result // of the day, by repository
 	known   map[string]*repository
-	about   map[string]summary.Rule // the last description of each rule
-	sums    map[string]*Series      // of rules and owners
-	started bool                    // there was a number in an earlier week
+	sums    map[string]*Series // of rules and owners
+	started bool               // there was a number in an earlier week
 }
 
 // A result is what a file says of a repository.
@@ -140,8 +139,7 @@ type repository struct {
 func New(version string) *Builder {
 	return &Builder{
 		t:     &Trend{SchemaVersion: SchemaVersion, Tool: verdict.New(version).Tool},
-		ofDay: map[string]*result{}, known: map[string]*repository{}, about: map[string]summary.Rule{},
-		sums: map[string]*Series{},
+		ofDay: map[string]*result{}, known: map[string]*repository{}, sums: map[string]*Series{},
 	}
 }
 
@@ -177,7 +175,9 @@ func (b *Builder) Add(file File, f *summary.Fleet) {
 	b.t.Files = append(b.t.Files, file)
 	rules, shared := map[string]*summary.Rule{}, []string{}
 	for i := range f.Rules {
-		rules[f.Rules[i].ID], b.about[f.Rules[i].ID] = &f.Rules[i], f.Rules[i]
+		rule := &f.Rules[i]
+		s := b.series(ruleKey + rule.ID)
+		rules[rule.ID], s.Title, s.Owner = rule, rule.Title, rule.Owner
 	}
 	for _, p := range f.Policy {
 		shared = append(shared, p.SHA256)
@@ -397,13 +397,11 @@ func (b *Builder) End() *Trend {
 	}
 	slices.SortStableFunc(b.t.Gaps, func(x, y Gap) int { return strings.Compare(x.First+x.Last, y.First+y.Last) })
 	for _, key := range slices.Sorted(maps.Keys(b.sums)) {
-		s := b.sums[key]
-		if id, is := strings.CutPrefix(key, ruleKey); is {
-			s.Title, s.Owner = b.about[id].Title, b.about[id].Owner
-			end(&b.t.Rules, s)
-		} else {
-			end(&b.t.Owners, s)
+		list := &b.t.Owners
+		if strings.HasPrefix(key, ruleKey) {
+			list = &b.t.Rules
 		}
+		end(list, b.sums[key])
 	}
 	return b.t
 }
