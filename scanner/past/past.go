@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -124,8 +125,8 @@ type branch struct {
 	*Judge
 	repo   *repo.Repository
 	row    past.Repository
-	prefix string // of directories, if there are several repositories
-	own    string // the directory of a named bundle, with a slash, if it is in the work tree
+	prefix string   // of directories, if there are several repositories
+	own    []string // the directories of the named bundles in the work tree, each with a slash
 	tip    *repo.Commit
 	steps  []step // oldest first
 }
@@ -157,21 +158,23 @@ type places struct {
 	fresh int // introduced violations
 }
 
-// findOwn finds the named bundle in the work tree. Its rule files, whatever their version, are no files to check.
+// findOwn finds the named bundles in the work tree. Their rule files, of whatever version, are not checked.
 func (b *branch) findOwn() {
 	for _, s := range b.Bundles {
 		if b.repo.WorkTree == "" || s.Dir == "" {
 			continue
 		}
 		if dir, in, err := worktree.PathIn(b.repo.WorkTree, s.Dir); err == nil && in {
-			b.own = dir + "/"
+			b.own = append(b.own, dir+"/")
 		}
 	}
 }
 
 func (b *branch) isOwn(path string) bool {
-	name, in := strings.CutPrefix(path, b.own)
-	return b.own != "" && in && rules.MayBeRead(name)
+	return slices.ContainsFunc(b.own, func(dir string) bool {
+		name, in := strings.CutPrefix(path, dir)
+		return in && rules.MayBeRead(name)
+	})
 }
 
 // judge judges all changes, and the tip.
@@ -218,7 +221,7 @@ func (b *branch) judge(ctx context.Context) error {
 		return func(i int) { scans[i].outcome = b.scan(ctx, scans[i]) }
 	})
 	now := &step{commit: b.tip}
-	if b.own != "" {
+	if len(b.own) > 0 {
 		err = b.each(ctx, repo.Hash{}, b.tip.Tree, func(c repo.Change) { now.files = append(now.files, c) })
 	}
 	if now.outcome = b.scan(ctx, now); now.outcome != nil && err == nil {

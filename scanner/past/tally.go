@@ -162,16 +162,22 @@ func (b *branch) follow(s *step, stays map[string]map[string]*stay) {
 	for at, n := range o.broken {
 		fresh[at] = n.fresh
 	}
+	if len(stays)+len(fresh) == 0 {
+		return
+	}
+	added := map[repo.Hash][]string{} // files, by content
 	for _, c := range s.files {
-		file := verdict.Path(c.Path)
-		i := slices.IndexFunc(s.files, func(n repo.Change) bool {
-			return c.New == (repo.Leaf{}) && n.Old == (repo.Leaf{}) && n.New.Hash == c.Old.Hash
-		})
-		if i < 0 || len(stays[file]) == 0 {
+		if c.Old == (repo.Leaf{}) {
+			added[c.New.Hash] = append(added[c.New.Hash], verdict.Path(c.Path))
+		}
+	}
+	for _, c := range s.files {
+		file, free := verdict.Path(c.Path), added[c.Old.Hash]
+		if c.New != (repo.Leaf{}) || len(free) == 0 || len(stays[file]) == 0 {
 			continue
 		}
-		to := verdict.Path(s.files[i].Path)
-		stays[to] = stays[file]
+		to := free[0]
+		added[c.Old.Hash], stays[to] = free[1:], stays[file]
 		delete(stays, file)
 		for rule, st := range stays[to] {
 			fresh[ruleFile{rule, to}] = max(fresh[ruleFile{rule, to}]-st.all, 0)
