@@ -77,8 +77,11 @@ func newHistoryPage(h *past.History) *historyPage {
 		r.draw(months)
 		p.Charts = append(p.Charts, r)
 	}
-	p.htmlHead = htmlHead{Tone: "fail", Outcome: h.Verdict, Headline: fmt.Sprintf("%s of %s refused since %s",
-		number(h.Totals.Refused), count(h.Totals.Changes, "change"), h.Since)}
+	p.htmlHead = htmlHead{Tone: "fail", Outcome: h.Verdict, Headline: fmt.Sprintf("%s of %s refused",
+		number(h.Totals.Refused), count(h.Totals.Changes, "change"))}
+	if h.Since != "" { // it is unknown where no repository could be opened
+		p.Headline += " since " + h.Since
+	}
 	switch {
 	case h.Verdict == verdict.Pass:
 		p.Tone = "pass"
@@ -163,9 +166,18 @@ func exampleAt(e *past.Example) string {
 func WriteHistoryText(w io.Writer, h *past.History, o TextOptions) error {
 	t := textWriter{w: bufio.NewWriter(w), TextOptions: o}
 	p := newHistoryPage(h)
-	change := func(of, commit, date, subject string) string {
-		return t.paint(blue, verdict.Visible(h.Of(of))+abbreviated(commit)) + " " + dayOf(date) + " " +
-			verdict.Visible(clip(subject, 100))
+	change := func(of, commit, date, subject, below string) (lines []string) {
+		id, day := verdict.Visible(h.Of(of)+abbreviated(commit)), " "+dayOf(date)+" "
+		lead, width := t.paint(blue, id)+day, columns(id+day)
+		for _, part := range wrap(verdict.Visible(clip(subject, 100)), t.Width-width-4) {
+			lines, lead = append(lines, lead+part), strings.Repeat(" ", width)
+		}
+		if below != "" {
+			for _, part := range wrap(below, t.Width-6) {
+				lines = append(lines, "    "+part)
+			}
+		}
+		return lines
 	}
 	shown := past.MaxExamples
 	if t.Most > 0 {
@@ -183,7 +195,9 @@ func WriteHistoryText(w io.Writer, h *past.History, o TextOptions) error {
 		t.say("  ", "most in", r.Most)
 		for i := range r.Examples[:min(len(r.Examples), shown)] {
 			e := &r.Examples[i]
-			t.line("    %s", change(e.Repository, e.Commit, e.Date, e.Subject))
+			for _, l := range change(e.Repository, e.Commit, e.Date, e.Subject, "") {
+				t.line("    %s", l)
+			}
 			t.say("      ", exampleAt(e), flow(cmp.Or(e.Excerpt, e.Reason)))
 		}
 		t.line("")
@@ -191,7 +205,7 @@ func WriteHistoryText(w io.Writer, h *past.History, o TextOptions) error {
 	var refused [][]string
 	for i := range h.Refused {
 		c := &h.Refused[i]
-		refused = append(refused, []string{change(c.Repository, c.Commit, c.Date, c.Subject), "    " + refusals(c)})
+		refused = append(refused, change(c.Repository, c.Commit, c.Date, c.Subject, refusals(c)))
 	}
 	t.list(count(len(refused), "change")+" refused, newest first:", refused)
 	for i := range p.Failures {
