@@ -142,19 +142,26 @@ type step struct {
 	outcome  *outcome
 }
 
-// An outcome is what counts here of the scan of a change.
+// An outcome is what counts here of the scan of a change: much less than its verdict, since all are kept.
 type outcome struct {
-	unruled    bool // neither side has a bundle
-	errors     []verdict.Error
-	rules      []verdict.Rule
-	violations []verdict.Violation // without their places
-	broken     map[ruleFile]places
+	unruled  bool // neither side has a bundle
+	errors   []verdict.Error
+	refusals []refusal // in order of evaluation
+	broken   map[ruleFile]places
+	rules    []verdict.Rule // of the tip alone
+}
+
+type refusal struct {
+	past.Refusal
+	title string
+	shown past.Example // one that the change introduces, or else the first
 }
 
 type ruleFile struct{ rule, file string }
 
 type places struct {
 	all   int // with allowed ones
+	bad   int // violations
 	fresh int // introduced violations
 }
 
@@ -295,21 +302,37 @@ func (b *branch) scan(ctx context.Context, s *step) *outcome {
 		v = scanner.Scan(ctx, r, nil)
 		r.Close()
 	}
-	o := &outcome{errors: v.Errors, rules: v.Rules, violations: v.Violations, broken: map[ruleFile]places{}}
-	add := func(x *verdict.Violation, fresh int64) {
-		at := ruleFile{x.RuleID, x.File}
-		n := o.broken[at]
-		o.broken[at] = places{n.all + int(x.PlaceCount), n.fresh + int(fresh)}
+	o := &outcome{errors: v.Errors, broken: map[ruleFile]places{}}
+	if s.commit == b.tip && s.parent == nil {
+		o.rules = v.Rules
 	}
+	known := map[string]int{} // where a rule is in the refusals
 	for i := range v.Violations {
 		x := &v.Violations[i]
-		if x.Evidence.Places = nil; s.parent == nil { // without a baseline all are new
-			x.NewPlaceCount = x.PlaceCount
+		all, fresh := int(x.PlaceCount), int(x.NewPlaceCount)
+		if s.parent == nil { // without a baseline all are new
+			fresh = all
 		}
-		add(x, x.NewPlaceCount)
+		at := ruleFile{x.RuleID, x.File}
+		n := o.broken[at]
+		o.broken[at] = places{n.all + all, n.bad + all, n.fresh + fresh}
+		k, is := known[x.RuleID]
+		if !is {
+			k, known[x.RuleID] = len(o.refusals), len(o.refusals)
+			o.refusals = append(o.refusals, refusal{Refusal: past.Refusal{RuleID: x.RuleID}, title: x.Title})
+		}
+		r := &o.refusals[k]
+		if !is || r.Introduced == 0 && fresh > 0 {
+			r.shown = b.example(s.commit, x)
+		}
+		r.Places, r.Introduced = r.Places+all, r.Introduced+fresh
 	}
 	for i := range v.AllowedViolations {
-		add(&v.AllowedViolations[i].Violation, 0)
+		x := &v.AllowedViolations[i].Violation
+		at := ruleFile{x.RuleID, x.File}
+		n := o.broken[at]
+		n.all += int(x.PlaceCount)
+		o.broken[at] = n
 	}
 	return o
 }

@@ -412,7 +412,7 @@ func TestFollow(t *testing.T) {
 	blob := func(b byte) repo.Leaf { return repo.Leaf{Mode: repo.File, Hash: repo.Hash{b}} }
 	none := repo.Leaf{}
 	at := func(day, all, fresh int, file string, change ...repo.Change) step {
-		o := &outcome{broken: map[ruleFile]places{{"A", file}: {all, fresh}}}
+		o := &outcome{broken: map[ruleFile]places{{"A", file}: {all, all, fresh}}}
 		if all == 0 {
 			o = nil // the filter passes it
 		}
@@ -425,7 +425,7 @@ func TestFollow(t *testing.T) {
 	otherRules := at(9, 0, 0, "f", edit("f"))
 	otherRules.filter = &filter{rules: map[string]bool{"B": true}}
 	moved := []repo.Change{{Path: "f", Old: blob(1)}, {Path: "g", New: blob(1)}}
-	two := step{commit: at(3, 0, 0, "").commit, outcome: &outcome{broken: map[ruleFile]places{{"A", "h"}: {2, 2}, {"A", "i"}: {2, 2}}}}
+	two := step{commit: at(3, 0, 0, "").commit, outcome: &outcome{broken: map[ruleFile]places{{"A", "h"}: {2, 2, 2}, {"A", "i"}: {2, 2, 2}}}}
 	two.files = []repo.Change{{Path: "f", Old: blob(1)}, {Path: "g", Old: blob(1)}, {Path: "h", New: blob(1)}, {Path: "i", New: blob(1)}}
 	for i := range 100_000 { // which must not be compared each with each
 		two.files = append(two.files, repo.Change{Path: fmt.Sprint("j", i), Old: blob(2)}, repo.Change{Path: fmt.Sprint("k", i), New: blob(2)})

@@ -58,13 +58,12 @@ func (b *branch) tally(today *outcome) {
 	for _, r := range today.rules {
 		b.tallyOf(r.ID, r.Title)
 	}
-	broken := map[ruleFile]bool{}
-	for i := range today.violations {
-		broken[ruleFile{today.violations[i].RuleID, today.violations[i].File}] = true
+	for at, n := range today.broken {
+		if n.bad > 0 {
+			b.tallyOf(at.rule, "").doc.FilesAtTip++
+		}
 	}
-	for at := range broken {
-		b.tallyOf(at.rule, "").doc.FilesAtTip++
-	}
+	var last *filter
 	for _, s := range slices.Backward(b.steps) {
 		if s.outcome != nil && s.outcome.unruled {
 			b.row.Counts.WithoutRules++
@@ -73,6 +72,12 @@ func (b *branch) tally(today *outcome) {
 		if b.row.Counts.Changes++; s.outcome != nil {
 			b.count(s.commit, s.outcome)
 		}
+		if s.filter != last && s.filter != nil && s.filter.checker != nil {
+			for _, r := range s.filter.checker.Bundle.Rules {
+				b.tallyOf(r.ID, r.Title)
+			}
+		}
+		last = s.filter
 	}
 	stays := map[string]map[string]*stay{}
 	for i := range b.steps {
@@ -86,50 +91,27 @@ func (b *branch) count(commit *repo.Commit, o *outcome) {
 		Repository: b.row.Name, Commit: commit.Hash.String(), Date: dateOf(commit), Subject: commit.Subject,
 		Errors: o.errors,
 	}
-	for _, r := range o.rules {
-		t := b.tallyOf(r.ID, r.Title)
-		if slices.ContainsFunc(c.Rules, func(known past.Refusal) bool { return known.RuleID == r.ID }) {
-			continue // both sides have a version of it
-		}
-		refusal := past.Refusal{RuleID: r.ID}
-		var shown *verdict.Violation // one that the change introduces, or else the first
-		for i := range o.violations {
-			x := &o.violations[i]
-			if x.RuleID != r.ID {
-				continue
-			}
-			refusal.Places += int(x.PlaceCount)
-			refusal.Introduced += int(x.NewPlaceCount)
-			if x.NewPlaceCount > 0 {
-				t.dirs[b.prefix+path.Dir(x.File)+"/"] += int(x.NewPlaceCount)
-			}
-			if shown == nil || shown.NewPlaceCount == 0 && x.NewPlaceCount > 0 {
-				shown = x
-			}
-		}
-		if shown == nil {
-			continue
-		}
-		c.Rules = append(c.Rules, refusal)
+	for i := range o.refusals {
+		r := &o.refusals[i]
+		c.Rules = append(c.Rules, r.Refusal)
+		t := b.tallyOf(r.RuleID, r.title)
 		t.doc.Refused++
-		t.doc.Introduced += refusal.Introduced
+		t.doc.Introduced += r.Introduced
 		if c.Date != "" {
 			t.months[c.Date[:len("2006-01")]]++
 		}
-		e := past.Example{
-			Repository: c.Repository, Commit: c.Commit, Date: c.Date, Subject: c.Subject,
-			File: shown.File, Line: shown.Evidence.Line, Excerpt: shown.Evidence.Excerpt, Reason: shown.Reason,
-		}
-		if shown.Evidence.Excerpt == "" && shown.Evidence.Kind != verdict.KindKey {
-			e.Line = 0 // it has no place in the content
-		}
 		list := &t.more
-		if refusal.Introduced > 0 {
+		if r.Introduced > 0 {
 			t.doc.Introducing++
 			list = &t.doc.Examples
 		}
 		if len(*list) < past.MaxExamples {
-			*list = append(*list, e)
+			*list = append(*list, r.shown)
+		}
+	}
+	for at, n := range o.broken {
+		if n.fresh > 0 {
+			b.tallyOf(at.rule, "").dirs[b.prefix+path.Dir(at.file)+"/"] += n.fresh
 		}
 	}
 	if len(c.Errors) > 0 {
@@ -140,6 +122,18 @@ func (b *branch) count(commit *repo.Commit, o *outcome) {
 		b.row.Counts.Refused++
 		b.history.Refused = append(b.history.Refused, c)
 	}
+}
+
+// example returns a violation of a change.
+func (b *branch) example(commit *repo.Commit, x *verdict.Violation) past.Example {
+	e := past.Example{
+		Repository: b.row.Name, Commit: commit.Hash.String(), Date: dateOf(commit), Subject: commit.Subject,
+		File: x.File, Line: x.Evidence.Line, Excerpt: x.Evidence.Excerpt, Reason: x.Reason,
+	}
+	if e.Excerpt == "" && x.Evidence.Kind != verdict.KindKey {
+		e.Line = 0 // it has no place in the content
+	}
+	return e
 }
 
 // A stay is the places of a rule in a file.
