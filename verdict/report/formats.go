@@ -61,6 +61,28 @@ func Formats() []Format {
 	}
 }
 
+// formatsOf returns the formats of a document that is not a verdict. Without a page there is no html.
+func formatsOf[T any](doc T, json, textBegins, markdownBegins, about string,
+	text func(io.Writer, T, TextOptions) error, markdown, page func(io.Writer, T) error,
+) []Format {
+	of := func(write func(io.Writer, T) error) func(io.Writer, *verdict.Verdict) error {
+		return func(w io.Writer, _ *verdict.Verdict) error { return write(w, doc) }
+	}
+	all := []Format{
+		{"text", "for people", of(func(w io.Writer, doc T) error {
+			return text(w, doc, TextOptions{Commands: true}) // a CI system may print it
+		}), textBegins, ""},
+		{"json", json, of(func(w io.Writer, doc T) error { return verdict.WriteJSON(w, doc) }),
+			verdict.DocumentHead, "policyscan"},
+		{"markdown", "GitHub's job summary, or a comment", of(markdown), markdownBegins, ""},
+		{"html", about, of(page), "<!DOCTYPE html>", "policyscan"},
+	}
+	if page == nil {
+		all = all[:3]
+	}
+	return all
+}
+
 // Naming returns the format with a name for what was scanned, which the page of html shows. A verdict has none, since
 // equal trees have equal verdicts wherever they are.
 func (f Format) Naming(tree string) Format {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/past"
@@ -14,19 +15,8 @@ import (
 
 // HistoryFormats returns the formats of a history, in the order of the manual. They write h, not a verdict.
 func HistoryFormats(h *past.History) []Format {
-	of := func(write func(io.Writer, *past.History) error) func(io.Writer, *verdict.Verdict) error {
-		return func(w io.Writer, _ *verdict.Verdict) error { return write(w, h) }
-	}
-	return []Format{
-		{"text", "for people", of(func(w io.Writer, h *past.History) error {
-			return WriteHistoryText(w, h, TextOptions{Commands: true}) // a CI system may print it
-		}), "", ""},
-		{"json", "all of it, for programs", of(func(w io.Writer, h *past.History) error {
-			return verdict.WriteJSON(w, h)
-		}), verdict.DocumentHead, "policyscan"},
-		{"markdown", "GitHub's job summary, or a comment", of(writeHistoryMarkdown), "## policyscan history ", ""},
-		{"html", "one page to read, with charts", of(writeHistoryHTML), "<!DOCTYPE html>", "policyscan"},
-	}
+	return formatsOf(h, "all of it, for programs", "", "## policyscan history ", "one page to read, with charts",
+		WriteHistoryText, writeHistoryMarkdown, writeHistoryHTML)
 }
 
 // HistoryNames are the names of these formats, for display.
@@ -113,19 +103,16 @@ func monthsOf(h *past.History) (all []string) {
 	if all = slices.Compact(all); len(all) == 0 {
 		return nil
 	}
-	number := func(name string) (n int) {
-		var year, month int
-		_, _ = fmt.Sscanf(name, "%d-%d", &year, &month) // as this program writes it
-		return 12*year + month - 1
+	first, err := time.Parse("2006-01", all[0])
+	last, err2 := time.Parse("2006-01", all[len(all)-1])
+	if year := last.AddDate(0, -11, 0); first.After(year) {
+		first = year
 	}
-	last := number(all[len(all)-1])
-	first := min(number(all[0]), last-11)
-	if last-first >= 1200 {
+	if err != nil || err2 != nil || last.Sub(first) > 100*366*24*time.Hour {
 		return all
 	}
-	all = nil
-	for n := first; n <= last; n++ {
-		all = append(all, fmt.Sprintf("%04d-%02d", n/12, n%12+1))
+	for all = nil; !first.After(last); first = first.AddDate(0, 1, 0) {
+		all = append(all, first.Format("2006-01"))
 	}
 	return all
 }
