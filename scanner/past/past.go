@@ -148,13 +148,13 @@ type outcome struct {
 	errors   []verdict.Error
 	refusals []refusal // in order of evaluation
 	broken   map[ruleFile]places
-	rules    []verdict.Rule // of the tip alone
+	rules    []verdict.Rule // of the tip, or if no filter has them
 }
 
 type refusal struct {
-	past.Refusal
-	title string
-	shown past.Example // one that the change introduces, or else the first
+	numbers past.Refusal
+	title   string
+	shown   past.Example // one that the change introduces, or else the first
 }
 
 type ruleFile struct{ rule, file string }
@@ -303,7 +303,7 @@ func (b *branch) scan(ctx context.Context, s *step) *outcome {
 		r.Close()
 	}
 	o := &outcome{errors: v.Errors, broken: map[ruleFile]places{}}
-	if s.commit == b.tip && s.parent == nil {
+	if s.filter == nil {
 		o.rules = v.Rules
 	}
 	known := map[string]int{} // where a rule is in the refusals
@@ -319,13 +319,13 @@ func (b *branch) scan(ctx context.Context, s *step) *outcome {
 		k, is := known[x.RuleID]
 		if !is {
 			k, known[x.RuleID] = len(o.refusals), len(o.refusals)
-			o.refusals = append(o.refusals, refusal{Refusal: past.Refusal{RuleID: x.RuleID}, title: x.Title})
+			o.refusals = append(o.refusals, refusal{numbers: past.Refusal{RuleID: x.RuleID}, title: x.Title})
 		}
 		r := &o.refusals[k]
-		if !is || r.Introduced == 0 && fresh > 0 {
+		if !is || r.numbers.Introduced == 0 && fresh > 0 {
 			r.shown = b.example(s.commit, x)
 		}
-		r.Places, r.Introduced = r.Places+all, r.Introduced+fresh
+		r.numbers.Places, r.numbers.Introduced = r.numbers.Places+all, r.numbers.Introduced+fresh
 	}
 	for i := range v.AllowedViolations {
 		x := &v.AllowedViolations[i].Violation

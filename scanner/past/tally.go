@@ -71,6 +71,9 @@ func (b *branch) tally(today *outcome) {
 		}
 		if b.row.Counts.Changes++; s.outcome != nil {
 			b.count(s.commit, s.outcome)
+			for _, r := range s.outcome.rules {
+				b.tallyOf(r.ID, r.Title)
+			}
 		}
 		if s.filter != last && s.filter != nil && s.filter.checker != nil {
 			for _, r := range s.filter.checker.Bundle.Rules {
@@ -91,17 +94,16 @@ func (b *branch) count(commit *repo.Commit, o *outcome) {
 		Repository: b.row.Name, Commit: commit.Hash.String(), Date: dateOf(commit), Subject: commit.Subject,
 		Errors: o.errors,
 	}
-	for i := range o.refusals {
-		r := &o.refusals[i]
-		c.Rules = append(c.Rules, r.Refusal)
-		t := b.tallyOf(r.RuleID, r.title)
+	for _, r := range o.refusals {
+		c.Rules = append(c.Rules, r.numbers)
+		t := b.tallyOf(r.numbers.RuleID, r.title)
 		t.doc.Refused++
-		t.doc.Introduced += r.Introduced
+		t.doc.Introduced += r.numbers.Introduced
 		if c.Date != "" {
 			t.months[c.Date[:len("2006-01")]]++
 		}
 		list := &t.more
-		if r.Introduced > 0 {
+		if r.numbers.Introduced > 0 {
 			t.doc.Introducing++
 			list = &t.doc.Examples
 		}
