@@ -47,14 +47,13 @@ type Judge struct {
 	Options
 	history *past.History
 	tallies []*tally // in the order of the rules
-	workers int
 
 	done, all atomic.Int64 // steps of the current repository
 }
 
 // New returns a judge without repositories.
 func New(o Options) *Judge {
-	j := &Judge{Options: o, history: past.New(o.Run.Version), workers: runtime.GOMAXPROCS(0)}
+	j := &Judge{Options: o, history: past.New(o.Run.Version)}
 	j.history.Mode, j.history.Allowed, j.Run.Workers = past.Audit, o.Run.Allow, 1
 	if o.Bundles == nil {
 		j.Run.Policies = []string{""}
@@ -154,7 +153,7 @@ type outcome struct {
 type refusal struct {
 	numbers past.Refusal
 	title   string
-	shown   past.Example // one that the change introduces, or else the first
+	shown   past.Example // a place that the change introduces, or else its first
 }
 
 type ruleFile struct{ rule, file string }
@@ -250,7 +249,7 @@ func (b *branch) each(ctx context.Context, from, to repo.Hash, visit func(repo.C
 func (b *branch) parallel(n, batch int, worker func() func(int)) {
 	var next atomic.Int64
 	var wait sync.WaitGroup
-	for range b.workers {
+	for range runtime.GOMAXPROCS(0) {
 		do := worker()
 		wait.Go(func() {
 			for from := 0; from < n; {
@@ -306,6 +305,11 @@ func (b *branch) scan(ctx context.Context, s *step) *outcome {
 	if s.filter == nil {
 		o.rules = v.Rules
 	}
+	add := func(x *verdict.Violation, n places) {
+		at := ruleFile{x.RuleID, x.File}
+		had := o.broken[at]
+		o.broken[at] = places{had.all + n.all, had.bad + n.bad, had.fresh + n.fresh}
+	}
 	known := map[string]int{} // where a rule is in the refusals
 	for i := range v.Violations {
 		x := &v.Violations[i]
@@ -313,9 +317,7 @@ func (b *branch) scan(ctx context.Context, s *step) *outcome {
 		if s.parent == nil { // without a baseline all are new
 			fresh = all
 		}
-		at := ruleFile{x.RuleID, x.File}
-		n := o.broken[at]
-		o.broken[at] = places{n.all + all, n.bad + all, n.fresh + fresh}
+		add(x, places{all, all, fresh})
 		k, is := known[x.RuleID]
 		if !is {
 			k, known[x.RuleID] = len(o.refusals), len(o.refusals)
@@ -323,16 +325,18 @@ func (b *branch) scan(ctx context.Context, s *step) *outcome {
 		}
 		r := &o.refusals[k]
 		if !is || r.numbers.Introduced == 0 && fresh > 0 {
-			r.shown = b.example(s.commit, x)
+			r.shown = past.Example{
+				File: x.File, Line: x.Evidence.Line, Excerpt: x.Evidence.Excerpt, Reason: x.Reason,
+			}
+			if r.shown.Excerpt == "" && x.Evidence.Kind != verdict.KindKey {
+				r.shown.Line = 0 // it has no place in the content
+			}
 		}
 		r.numbers.Places, r.numbers.Introduced = r.numbers.Places+all, r.numbers.Introduced+fresh
 	}
 	for i := range v.AllowedViolations {
 		x := &v.AllowedViolations[i].Violation
-		at := ruleFile{x.RuleID, x.File}
-		n := o.broken[at]
-		n.all += int(x.PlaceCount)
-		o.broken[at] = n
+		add(x, places{all: int(x.PlaceCount)})
 	}
 	return o
 }

@@ -108,7 +108,9 @@ func (b *branch) count(commit *repo.Commit, o *outcome) {
 			list = &t.doc.Examples
 		}
 		if len(*list) < past.MaxExamples {
-			*list = append(*list, r.shown)
+			e := r.shown
+			e.Repository, e.Commit, e.Date, e.Subject = c.Repository, c.Commit, c.Date, c.Subject
+			*list = append(*list, e)
 		}
 	}
 	for at, n := range o.broken {
@@ -124,18 +126,6 @@ func (b *branch) count(commit *repo.Commit, o *outcome) {
 		b.row.Counts.Refused++
 		b.history.Refused = append(b.history.Refused, c)
 	}
-}
-
-// example returns a violation of a change.
-func (b *branch) example(commit *repo.Commit, x *verdict.Violation) past.Example {
-	e := past.Example{
-		Repository: b.row.Name, Commit: commit.Hash.String(), Date: dateOf(commit), Subject: commit.Subject,
-		File: x.File, Line: x.Evidence.Line, Excerpt: x.Evidence.Excerpt, Reason: x.Reason,
-	}
-	if e.Excerpt == "" && x.Evidence.Kind != verdict.KindKey {
-		e.Line = 0 // it has no place in the content
-	}
-	return e
 }
 
 // A stay is the places of a rule in a file.
