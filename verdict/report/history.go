@@ -28,6 +28,7 @@ type historyPage struct {
 	*past.History
 	Failures []verdict.Error // of the run, its repositories and its changes
 	Charts   []historyRule
+	Months   []string // of the charts
 }
 
 type historyRule struct {
@@ -44,8 +45,7 @@ type historyBar struct {
 }
 
 func newHistoryPage(h *past.History) *historyPage {
-	p := &historyPage{History: h, Failures: h.Failures()}
-	months := monthsOf(h)
+	p := &historyPage{History: h, Failures: h.Failures(), Months: monthsOf(h)}
 	for i := range h.Rules {
 		r := historyRule{Rule: &h.Rules[i]}
 		r.Sentence = fmt.Sprintf("%s would have stopped %s of %s (%.1f %%) since %s; %s today", r.ID, number(r.Refused),
@@ -64,7 +64,7 @@ func newHistoryPage(h *past.History) *historyPage {
 			dirs = append(dirs, fmt.Sprintf("%s %d", d.Name, d.Count))
 		}
 		r.Most = strings.Join(dirs, ", ")
-		r.draw(months)
+		r.draw(p.Months)
 		p.Charts = append(p.Charts, r)
 	}
 	p.htmlHead = htmlHead{Tone: "fail", Outcome: h.Verdict, Headline: fmt.Sprintf("%s of %s refused",
@@ -153,16 +153,11 @@ func exampleAt(e *past.Example) string {
 func WriteHistoryText(w io.Writer, h *past.History, o TextOptions) error {
 	t := textWriter{w: bufio.NewWriter(w), TextOptions: o}
 	p := newHistoryPage(h)
-	change := func(of, commit, date, subject, below string) (lines []string) {
+	change := func(of, commit, date, subject string) (lines []string) {
 		id, day := verdict.Visible(h.Of(of)+abbreviated(commit)), " "+dayOf(date)+" "
 		lead, width := t.paint(blue, id)+day, columns(id+day)
 		for _, part := range wrap(verdict.Visible(clip(subject, 100)), t.Width-width-4) {
 			lines, lead = append(lines, lead+part), strings.Repeat(" ", width)
-		}
-		if below != "" {
-			for _, part := range wrap(below, t.Width-6) {
-				lines = append(lines, "    "+part)
-			}
 		}
 		return lines
 	}
@@ -182,7 +177,7 @@ func WriteHistoryText(w io.Writer, h *past.History, o TextOptions) error {
 		t.say("  ", "most in", r.Most)
 		for i := range r.Examples[:min(len(r.Examples), shown)] {
 			e := &r.Examples[i]
-			for _, l := range change(e.Repository, e.Commit, e.Date, e.Subject, "") {
+			for _, l := range change(e.Repository, e.Commit, e.Date, e.Subject) {
 				t.line("    %s", l)
 			}
 			t.say("      ", exampleAt(e), flow(cmp.Or(e.Excerpt, e.Reason)))
@@ -192,7 +187,11 @@ func WriteHistoryText(w io.Writer, h *past.History, o TextOptions) error {
 	var refused [][]string
 	for i := range h.Refused {
 		c := &h.Refused[i]
-		refused = append(refused, change(c.Repository, c.Commit, c.Date, c.Subject, refusals(c)))
+		lines := change(c.Repository, c.Commit, c.Date, c.Subject)
+		for _, part := range wrap(refusals(c), t.Width-6) {
+			lines = append(lines, "    "+part)
+		}
+		refused = append(refused, lines)
 	}
 	t.list(count(len(refused), "change")+" refused, newest first:", refused)
 	for i := range p.Failures {
@@ -249,9 +248,8 @@ func writeHistoryMarkdown(w io.Writer, h *past.History) error {
 
 func writeHistoryHTML(w io.Writer, h *past.History) error {
 	p := newHistoryPage(h)
-	months := monthsOf(h)
 	return writePage(w, "history.html", []string{"style.css", "history.css"}, "", &p.htmlHead, p, map[string]any{
-		"day": dayOf, "place": exampleAt, "refusals": refusals, "of": h.Of, "months": func() int { return len(months) },
-		"first": func() string { return months[0] }, "last": func() string { return months[len(months)-1] },
+		"day": dayOf, "place": exampleAt, "refusals": refusals, "of": h.Of,
+		"last": func(all []string) string { return all[len(all)-1] },
 	})
 }
