@@ -10,7 +10,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GORELEASER = github.com/goreleaser/goreleaser/v2@v2.16.0
 
 # Those of lab/Makefile.
-LAB = agents before bench bounds changes conformance corrupt differ dockerfile faults fleet inject kill kubernetes mutate packs parsers policies pushes reliability revisions same second shards
+LAB = agents before bench bounds changes conformance corrupt differ dockerfile faults fleet history inject kill kubernetes mutate packs parsers policies pushes reliability revisions same second shards
 # Packages with tests that take longer with -long.
 LONG = $(shell git grep -l 'flag.Bool."long"' -- '*_test.go' ':!lab' | xargs -n 1 dirname | sort -u | sed 's,^,./,')
 

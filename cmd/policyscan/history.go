@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -61,12 +60,7 @@ func (c *historyCmd) Run(std streams) error {
 		}
 		o := std.textOptions(w)
 		o.Elapsed = time.Since(began)
-		var text bytes.Buffer
-		if err := report.WriteHistoryText(&text, h, o); err != nil {
-			return err
-		}
-		_, err := w.Write(text.Bytes())
-		return err
+		return report.WriteHistoryText(w, h, o)
 	}
 	if beginErr := out.Begin(); err != nil || beginErr != nil {
 		return errors.Join(err, beginErr)

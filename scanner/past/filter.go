@@ -135,7 +135,7 @@ func isBundled(c repo.Change) bool {
 
 // newFilter returns the filter for a change and the later ones with the same rules.
 func (b *branch) newFilter(ctx context.Context, s *step) *filter {
-	f := &filter{rules: map[string]bool{}}
+	f := &filter{rules: map[string]bool{}, required: map[rules.GlobOf]int{}}
 	r, err := run.Open(ctx, b.options(s))
 	if err != nil {
 		f.off, f.unruled = true, isUnruled(err)
@@ -148,13 +148,10 @@ func (b *branch) newFilter(ctx context.Context, s *step) *filter {
 		rule := &r.Rules.Bundle.Rules[i]
 		f.rules[rule.ID] = true
 		for k := range rule.RequiredFiles {
-			if f.required == nil {
-				f.required = map[rules.GlobOf]int{}
-			}
 			f.required[rules.GlobOf{Rule: i, Glob: k}] = 0
 		}
 	}
-	if f.required != nil {
+	if len(f.required) > 0 {
 		err := b.each(ctx, repo.Hash{}, s.parent.Tree, func(c repo.Change) { f.count(b, c) })
 		f.off = f.off || err != nil
 	}
@@ -181,7 +178,7 @@ func (f *filter) count(b *branch, c repo.Change) {
 
 // lacksRequired reports whether a required file may be missing after a change.
 func (f *filter) lacksRequired(b *branch, files []repo.Change) (lacks bool) {
-	if f.required != nil {
+	if len(f.required) > 0 {
 		for _, c := range files {
 			f.count(b, c)
 		}

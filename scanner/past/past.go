@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -46,14 +47,13 @@ type Judge struct {
 	Options
 	history *past.History
 	tallies []*tally // in the order of the rules
-	workers int
 
 	done, all atomic.Int64 // steps of the current repository
 }
 
 // New returns a judge without repositories.
 func New(o Options) *Judge {
-	j := &Judge{Options: o, history: past.New(o.Run.Version), workers: runtime.GOMAXPROCS(0)}
+	j := &Judge{Options: o, history: past.New(o.Run.Version)}
 	j.history.Mode, j.history.Allowed, j.Run.Workers = past.Audit, o.Run.Allow, 1
 	if o.Bundles == nil {
 		j.Run.Policies = []string{""}
@@ -124,8 +124,8 @@ type branch struct {
 	*Judge
 	repo   *repo.Repository
 	row    past.Repository
-	prefix string // of directories, if there are several repositories
-	own    string // the directory of a named bundle, with a slash, if it is in the work tree
+	prefix string   // of directories, if there are several repositories
+	own    []string // the directories of the named bundles in the work tree, each with a slash
 	tip    *repo.Commit
 	steps  []step // oldest first
 }
@@ -141,37 +141,46 @@ type step struct {
 	outcome  *outcome
 }
 
-// An outcome is what counts here of the scan of a change.
+// An outcome is what counts here of the scan of a change: much less than its verdict, since all are kept.
 type outcome struct {
-	unruled    bool // neither side has a bundle
-	errors     []verdict.Error
-	rules      []verdict.Rule
-	violations []verdict.Violation // without their places
-	broken     map[ruleFile]places
+	unruled  bool // neither side has a bundle
+	errors   []verdict.Error
+	refusals []refusal // in order of evaluation
+	broken   map[ruleFile]places
+	rules    []verdict.Rule // of the tip, or if no filter has them
+}
+
+type refusal struct {
+	numbers past.Refusal
+	title   string
+	shown   past.Example // a place that the change introduces, or else its first
 }
 
 type ruleFile struct{ rule, file string }
 
 type places struct {
 	all   int // with allowed ones
+	bad   int // violations
 	fresh int // introduced violations
 }
 
-// findOwn finds the named bundle in the work tree. Its rule files, whatever their version, are no files to check.
+// findOwn finds the named bundles in the work tree. Their rule files, of whatever version, are not checked.
 func (b *branch) findOwn() {
 	for _, s := range b.Bundles {
 		if b.repo.WorkTree == "" || s.Dir == "" {
 			continue
 		}
 		if dir, in, err := worktree.PathIn(b.repo.WorkTree, s.Dir); err == nil && in {
-			b.own = dir + "/"
+			b.own = append(b.own, dir+"/")
 		}
 	}
 }
 
 func (b *branch) isOwn(path string) bool {
-	name, in := strings.CutPrefix(path, b.own)
-	return b.own != "" && in && rules.MayBeRead(name)
+	return slices.ContainsFunc(b.own, func(dir string) bool {
+		name, in := strings.CutPrefix(path, dir)
+		return in && rules.MayBeRead(name)
+	})
 }
 
 // judge judges all changes, and the tip.
@@ -218,7 +227,7 @@ func (b *branch) judge(ctx context.Context) error {
 		return func(i int) { scans[i].outcome = b.scan(ctx, scans[i]) }
 	})
 	now := &step{commit: b.tip}
-	if b.own != "" {
+	if len(b.own) > 0 {
 		err = b.each(ctx, repo.Hash{}, b.tip.Tree, func(c repo.Change) { now.files = append(now.files, c) })
 	}
 	if now.outcome = b.scan(ctx, now); now.outcome != nil && err == nil {
@@ -240,7 +249,7 @@ func (b *branch) each(ctx context.Context, from, to repo.Hash, visit func(repo.C
 func (b *branch) parallel(n, batch int, worker func() func(int)) {
 	var next atomic.Int64
 	var wait sync.WaitGroup
-	for range b.workers {
+	for range runtime.GOMAXPROCS(0) {
 		do := worker()
 		wait.Go(func() {
 			for from := 0; from < n; {
@@ -292,21 +301,42 @@ func (b *branch) scan(ctx context.Context, s *step) *outcome {
 		v = scanner.Scan(ctx, r, nil)
 		r.Close()
 	}
-	o := &outcome{errors: v.Errors, rules: v.Rules, violations: v.Violations, broken: map[ruleFile]places{}}
-	add := func(x *verdict.Violation, fresh int64) {
-		at := ruleFile{x.RuleID, x.File}
-		n := o.broken[at]
-		o.broken[at] = places{n.all + int(x.PlaceCount), n.fresh + int(fresh)}
+	o := &outcome{errors: v.Errors, broken: map[ruleFile]places{}}
+	if s.filter == nil {
+		o.rules = v.Rules
 	}
+	add := func(x *verdict.Violation, n places) {
+		at := ruleFile{x.RuleID, x.File}
+		had := o.broken[at]
+		o.broken[at] = places{had.all + n.all, had.bad + n.bad, had.fresh + n.fresh}
+	}
+	known := map[string]int{} // where a rule is in the refusals
 	for i := range v.Violations {
 		x := &v.Violations[i]
-		if x.Evidence.Places = nil; s.parent == nil { // without a baseline all are new
-			x.NewPlaceCount = x.PlaceCount
+		all, fresh := int(x.PlaceCount), int(x.NewPlaceCount)
+		if s.parent == nil { // without a baseline all are new
+			fresh = all
 		}
-		add(x, x.NewPlaceCount)
+		add(x, places{all, all, fresh})
+		k, is := known[x.RuleID]
+		if !is {
+			k, known[x.RuleID] = len(o.refusals), len(o.refusals)
+			o.refusals = append(o.refusals, refusal{numbers: past.Refusal{RuleID: x.RuleID}, title: x.Title})
+		}
+		r := &o.refusals[k]
+		if !is || r.numbers.Introduced == 0 && fresh > 0 {
+			r.shown = past.Example{
+				File: x.File, Line: x.Evidence.Line, Excerpt: x.Evidence.Excerpt, Reason: x.Reason,
+			}
+			if r.shown.Excerpt == "" && x.Evidence.Kind != verdict.KindKey {
+				r.shown.Line = 0 // it has no place in the content
+			}
+		}
+		r.numbers.Places, r.numbers.Introduced = r.numbers.Places+all, r.numbers.Introduced+fresh
 	}
 	for i := range v.AllowedViolations {
-		add(&v.AllowedViolations[i].Violation, 0)
+		x := &v.AllowedViolations[i].Violation
+		add(x, places{all: int(x.PlaceCount)})
 	}
 	return o
 }

@@ -58,13 +58,12 @@ func (b *branch) tally(today *outcome) {
 	for _, r := range today.rules {
 		b.tallyOf(r.ID, r.Title)
 	}
-	broken := map[ruleFile]bool{}
-	for i := range today.violations {
-		broken[ruleFile{today.violations[i].RuleID, today.violations[i].File}] = true
+	for at, n := range today.broken {
+		if n.bad > 0 {
+			b.tallyOf(at.rule, "").doc.FilesAtTip++
+		}
 	}
-	for at := range broken {
-		b.tallyOf(at.rule, "").doc.FilesAtTip++
-	}
+	var last *filter
 	for _, s := range slices.Backward(b.steps) {
 		if s.outcome != nil && s.outcome.unruled {
 			b.row.Counts.WithoutRules++
@@ -72,7 +71,16 @@ func (b *branch) tally(today *outcome) {
 		}
 		if b.row.Counts.Changes++; s.outcome != nil {
 			b.count(s.commit, s.outcome)
+			for _, r := range s.outcome.rules {
+				b.tallyOf(r.ID, r.Title)
+			}
 		}
+		if s.filter != last && s.filter != nil && s.filter.checker != nil {
+			for _, r := range s.filter.checker.Bundle.Rules {
+				b.tallyOf(r.ID, r.Title)
+			}
+		}
+		last = s.filter
 	}
 	stays := map[string]map[string]*stay{}
 	for i := range b.steps {
@@ -86,50 +94,28 @@ func (b *branch) count(commit *repo.Commit, o *outcome) {
 		Repository: b.row.Name, Commit: commit.Hash.String(), Date: dateOf(commit), Subject: commit.Subject,
 		Errors: o.errors,
 	}
-	for _, r := range o.rules {
-		t := b.tallyOf(r.ID, r.Title)
-		if slices.ContainsFunc(c.Rules, func(known past.Refusal) bool { return known.RuleID == r.ID }) {
-			continue // both sides have a version of it
-		}
-		refusal := past.Refusal{RuleID: r.ID}
-		var shown *verdict.Violation // one that the change introduces, or else the first
-		for i := range o.violations {
-			x := &o.violations[i]
-			if x.RuleID != r.ID {
-				continue
-			}
-			refusal.Places += int(x.PlaceCount)
-			refusal.Introduced += int(x.NewPlaceCount)
-			if x.NewPlaceCount > 0 {
-				t.dirs[b.prefix+path.Dir(x.File)+"/"] += int(x.NewPlaceCount)
-			}
-			if shown == nil || shown.NewPlaceCount == 0 && x.NewPlaceCount > 0 {
-				shown = x
-			}
-		}
-		if shown == nil {
-			continue
-		}
-		c.Rules = append(c.Rules, refusal)
+	for _, r := range o.refusals {
+		c.Rules = append(c.Rules, r.numbers)
+		t := b.tallyOf(r.numbers.RuleID, r.title)
 		t.doc.Refused++
-		t.doc.Introduced += refusal.Introduced
+		t.doc.Introduced += r.numbers.Introduced
 		if c.Date != "" {
 			t.months[c.Date[:len("2006-01")]]++
 		}
-		e := past.Example{
-			Repository: c.Repository, Commit: c.Commit, Date: c.Date, Subject: c.Subject,
-			File: shown.File, Line: shown.Evidence.Line, Excerpt: shown.Evidence.Excerpt, Reason: shown.Reason,
-		}
-		if shown.Evidence.Excerpt == "" && shown.Evidence.Kind != verdict.KindKey {
-			e.Line = 0 // it has no place in the content
-		}
 		list := &t.more
-		if refusal.Introduced > 0 {
+		if r.numbers.Introduced > 0 {
 			t.doc.Introducing++
 			list = &t.doc.Examples
 		}
 		if len(*list) < past.MaxExamples {
+			e := r.shown
+			e.Repository, e.Commit, e.Date, e.Subject = c.Repository, c.Commit, c.Date, c.Subject
 			*list = append(*list, e)
+		}
+	}
+	for at, n := range o.broken {
+		if n.fresh > 0 {
+			b.tallyOf(at.rule, "").dirs[b.prefix+path.Dir(at.file)+"/"] += n.fresh
 		}
 	}
 	if len(c.Errors) > 0 {
@@ -162,16 +148,22 @@ func (b *branch) follow(s *step, stays map[string]map[string]*stay) {
 	for at, n := range o.broken {
 		fresh[at] = n.fresh
 	}
+	if len(stays)+len(fresh) == 0 {
+		return
+	}
+	added := map[repo.Hash][]string{} // files, by content
 	for _, c := range s.files {
-		file := verdict.Path(c.Path)
-		i := slices.IndexFunc(s.files, func(n repo.Change) bool {
-			return c.New == (repo.Leaf{}) && n.Old == (repo.Leaf{}) && n.New.Hash == c.Old.Hash
-		})
-		if i < 0 || len(stays[file]) == 0 {
+		if c.Old == (repo.Leaf{}) {
+			added[c.New.Hash] = append(added[c.New.Hash], verdict.Path(c.Path))
+		}
+	}
+	for _, c := range s.files {
+		file, free := verdict.Path(c.Path), added[c.Old.Hash]
+		if c.New != (repo.Leaf{}) || len(free) == 0 || len(stays[file]) == 0 {
 			continue
 		}
-		to := verdict.Path(s.files[i].Path)
-		stays[to] = stays[file]
+		to := free[0]
+		added[c.Old.Hash], stays[to] = free[1:], stays[file]
 		delete(stays, file)
 		for rule, st := range stays[to] {
 			fresh[ruleFile{rule, to}] = max(fresh[ruleFile{rule, to}]-st.all, 0)

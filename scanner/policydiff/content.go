@@ -40,32 +40,21 @@ func (s *search) contents() []content {
 	}
 	slices.Sort(s.values)
 	s.values = slices.Compact(s.values)
-	all, none := []content{{}}, rules.Item{}
-	for n, r := range []*rules.Rule{s.rules[1], s.rules[0]} {
-		if n > 0 && rules.SameItems(r.Required, s.rules[1].Required) {
-			break
-		}
-		required := map[rules.Item]content{}
-		for _, i := range r.Required {
-			required[i] = s.having(i)[0]
-		}
+	all, none, first := []content{{}}, rules.Item{}, map[rules.Item]content{}
+	for _, i := range s.items {
+		first[meaning(i)] = s.having(i)[0]
+	}
+	for _, r := range []*rules.Rule{s.rules[1], s.rules[0]} {
 		for _, marker := range append(both(s, func(r *rules.Rule) []rules.Item { return r.Containing }), none) {
-			var marked content
-			if marker != none {
-				marked = s.having(marker)[0]
-			}
 			for _, i := range append([]rules.Item{none}, s.items...) {
 				if len(all) > 2*maxTriesOfRule {
 					break
 				}
 				var rest content
-				for _, other := range r.Required {
+				for _, other := range append(slices.Clip(r.Required), marker) {
 					if !other.Means(i) {
-						rest.add(required[other])
+						rest.add(first[meaning(other)])
 					}
-				}
-				if !marker.Means(i) {
-					rest.add(marked)
 				}
 				all = append(all, rest)
 				if i == none {

@@ -76,11 +76,9 @@ func (c *comparison) contains(r, o *rules.Rule) bool {
 		if r.PathCase {
 			over, under = glob.FoldAll(over), glob.FoldAll(under)
 		}
-		return includes(over, under) || glob.Covers(over, under)
+		return coversAll(over, under)
 	}
-	excludesAll := func(many, few *rules.Rule) bool {
-		return includes(many.Excludes(), few.Excludes()) || glob.Covers(many.Excludes(), few.Excludes())
-	}
+	excludesAll := func(many, few *rules.Rule) bool { return coversAll(many.Excludes(), few.Excludes()) }
 	hasAll := func(in, of []rules.Item) bool {
 		set := meanings(in)
 		return !slices.ContainsFunc(of, func(i rules.Item) bool { return !set[meaning(i)] })
@@ -98,10 +96,13 @@ func (c *comparison) contains(r, o *rules.Rule) bool {
 	// What r accepts as a required file, o must accept, too.
 	return !slices.ContainsFunc(o.RequiredFiles, func(g string) bool {
 		return !excludesAll(r, o) || !slices.ContainsFunc(r.RequiredFiles, func(narrow string) bool {
-			return g == narrow || glob.Covers([]string{g}, []string{narrow})
+			return coversAll([]string{g}, []string{narrow})
 		})
 	})
 }
+
+// coversAll reports whether globs certainly match each path that others match.
+func coversAll(over, under []string) bool { return includes(over, under) || glob.Covers(over, under) }
 
 // includes reports whether a list has each text of another.
 func includes(list, of []string) bool {

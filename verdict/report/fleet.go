@@ -14,18 +14,8 @@ import (
 
 // FleetFormats returns the formats of a fleet's summary, in the order of the manual. They write f, not a verdict.
 func FleetFormats(f *summary.Fleet) []Format {
-	of := func(write func(io.Writer, *summary.Fleet) error) func(io.Writer, *verdict.Verdict) error {
-		return func(w io.Writer, _ *verdict.Verdict) error { return write(w, f) }
-	}
-	return []Format{
-		{"text", "for people", of(func(w io.Writer, f *summary.Fleet) error {
-			return WriteFleetText(w, f, TextOptions{Commands: true}) // a CI system may print it
-		}), "", ""},
-		{"json", "fleet.json", of(func(w io.Writer, f *summary.Fleet) error { return verdict.WriteJSON(w, f) }),
-			verdict.DocumentHead, "policyscan"},
-		{"markdown", "GitHub's job summary, or a comment", of(writeFleetMarkdown), "## policyscan fleet ", ""},
-		{"html", "one page to read and to search", of(writeFleetHTML), "<!DOCTYPE html>", "policyscan"},
-	}
+	return formatsOf(f, "fleet.json", "", "## policyscan fleet ", "one page to read and to search",
+		WriteFleetText, writeFleetMarkdown, writeFleetHTML)
 }
 
 // FleetNames are the names of these formats, for display.

@@ -8,6 +8,7 @@ package report
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/policyscan/policyscan/verdict"
@@ -64,6 +65,27 @@ func formats(a Arrangement) []Format {
 			return writeHTML(w, v, "", a)
 		}, "<!DOCTYPE html>", "policyscan"},
 	}
+}
+
+// formatsOf returns the formats of a document that is not a verdict. A format without a writer is dropped.
+func formatsOf[T any](doc T, json, textBegins, markdownBegins, about string,
+	text func(io.Writer, T, TextOptions) error, markdown, page func(io.Writer, T) error,
+) []Format {
+	of := func(write func(io.Writer, T) error) func(io.Writer, *verdict.Verdict) error {
+		return func(w io.Writer, _ *verdict.Verdict) error { return write(w, doc) }
+	}
+	all := []Format{
+		{"text", "for people", of(func(w io.Writer, doc T) error {
+			return text(w, doc, TextOptions{Commands: true}) // a CI system may print it
+		}), textBegins, ""},
+		{"json", json, of(func(w io.Writer, doc T) error { return verdict.WriteJSON(w, doc) }),
+			verdict.DocumentHead, "policyscan"},
+		{"markdown", "GitHub's job summary, or a comment", of(markdown), markdownBegins, ""},
+		{"html", about, of(page), "<!DOCTYPE html>", "policyscan"},
+	}
+	return slices.DeleteFunc(all, func(f Format) bool {
+		return f.Name == "markdown" && markdown == nil || f.Name == "html" && page == nil
+	})
 }
 
 // Naming returns the format with a name for what was scanned, which the page of html shows. A verdict has none, since

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/past"
@@ -14,19 +15,8 @@ import (
 
 // HistoryFormats returns the formats of a history, in the order of the manual. They write h, not a verdict.
 func HistoryFormats(h *past.History) []Format {
-	of := func(write func(io.Writer, *past.History) error) func(io.Writer, *verdict.Verdict) error {
-		return func(w io.Writer, _ *verdict.Verdict) error { return write(w, h) }
-	}
-	return []Format{
-		{"text", "for people", of(func(w io.Writer, h *past.History) error {
-			return WriteHistoryText(w, h, TextOptions{Commands: true}) // a CI system may print it
-		}), "", ""},
-		{"json", "all of it, for programs", of(func(w io.Writer, h *past.History) error {
-			return verdict.WriteJSON(w, h)
-		}), verdict.DocumentHead, "policyscan"},
-		{"markdown", "GitHub's job summary, or a comment", of(writeHistoryMarkdown), "## policyscan history ", ""},
-		{"html", "one page to read, with charts", of(writeHistoryHTML), "<!DOCTYPE html>", "policyscan"},
-	}
+	return formatsOf(h, "all of it, for programs", "", "## policyscan history ", "one page to read, with charts",
+		WriteHistoryText, writeHistoryMarkdown, writeHistoryHTML)
 }
 
 // HistoryNames are the names of these formats, for display.
@@ -38,7 +28,8 @@ type historyPage struct {
 	*past.History
 	Failures []verdict.Error // of the run, its repositories and its changes
 	Charts   []historyRule
-	Silent   string // two rules and more that neither refuse a change nor are broken at the tip
+	Silent   string   // two rules and more that neither refuse a change nor are broken at the tip
+	Months   []string // of the charts
 }
 
 type historyRule struct {
@@ -55,15 +46,14 @@ type historyBar struct {
 }
 
 func newHistoryPage(h *past.History) *historyPage {
-	p := &historyPage{History: h, Failures: h.Failures()}
-	months := monthsOf(h)
+	p := &historyPage{History: h, Failures: h.Failures(), Months: monthsOf(h)}
 	var silent []string
 	for _, r := range h.Rules {
 		if r.Refused == 0 && r.FilesAtTip == 0 {
 			silent = append(silent, r.ID)
 		}
 	}
-	if len(silent) > 1 {
+	if len(silent) > 1 && h.Since != "" {
 		p.Silent = fmt.Sprintf("%s would have stopped 0 of %s since %s, and 0 files break them today: %s",
 			count(len(silent), "rule"), count(h.Totals.Changes, "change"), h.Since, strings.Join(silent, ", "))
 	}
@@ -88,11 +78,14 @@ func newHistoryPage(h *past.History) *historyPage {
 			dirs = append(dirs, fmt.Sprintf("%s %d", d.Name, d.Count))
 		}
 		r.Most = strings.Join(dirs, ", ")
-		r.draw(months)
+		r.draw(p.Months)
 		p.Charts = append(p.Charts, r)
 	}
-	p.htmlHead = htmlHead{Tone: "fail", Outcome: h.Verdict, Headline: fmt.Sprintf("%s of %s refused since %s",
-		number(h.Totals.Refused), count(h.Totals.Changes, "change"), h.Since)}
+	p.htmlHead = htmlHead{Tone: "fail", Outcome: h.Verdict, Headline: fmt.Sprintf("%s of %s refused",
+		number(h.Totals.Refused), count(h.Totals.Changes, "change"))}
+	if h.Since != "" { // it is unknown where no repository could be opened
+		p.Headline += " since " + h.Since
+	}
 	switch {
 	case h.Verdict == verdict.Pass:
 		p.Tone = "pass"
@@ -124,19 +117,16 @@ func monthsOf(h *past.History) (all []string) {
 	if all = slices.Compact(all); len(all) == 0 {
 		return nil
 	}
-	number := func(name string) (n int) {
-		var year, month int
-		_, _ = fmt.Sscanf(name, "%d-%d", &year, &month) // as this program writes it
-		return 12*year + month - 1
+	first, err := time.Parse("2006-01", all[0])
+	last, err2 := time.Parse("2006-01", all[len(all)-1])
+	if year := last.AddDate(0, -11, 0); first.After(year) {
+		first = year
 	}
-	last := number(all[len(all)-1])
-	first := min(number(all[0]), last-11)
-	if last-first >= 1200 {
+	if err != nil || err2 != nil || last.Sub(first) > 100*366*24*time.Hour {
 		return all
 	}
-	all = nil
-	for n := first; n <= last; n++ {
-		all = append(all, fmt.Sprintf("%04d-%02d", n/12, n%12+1))
+	for all = nil; !first.After(last); first = first.AddDate(0, 1, 0) {
+		all = append(all, first.Format("2006-01"))
 	}
 	return all
 }
@@ -177,9 +167,13 @@ func exampleAt(e *past.Example) string {
 func WriteHistoryText(w io.Writer, h *past.History, o TextOptions) error {
 	t := textWriter{w: bufio.NewWriter(w), TextOptions: o}
 	p := newHistoryPage(h)
-	change := func(of, commit, date, subject string) string {
-		return t.paint(blue, verdict.Visible(h.Of(of))+abbreviated(commit)) + " " + dayOf(date) + " " +
-			verdict.Visible(clip(subject, 100))
+	change := func(of, commit, date, subject string) (lines []string) {
+		id, day := verdict.Visible(h.Of(of)+abbreviated(commit)), " "+dayOf(date)+" "
+		lead, width := t.paint(blue, id)+day, columns(id+day)
+		for _, part := range wrap(verdict.Visible(clip(subject, 100)), t.Width-width-4) {
+			lines, lead = append(lines, lead+part), strings.Repeat(" ", width)
+		}
+		return lines
 	}
 	shown := past.MaxExamples
 	if t.Most > 0 {
@@ -197,7 +191,9 @@ func WriteHistoryText(w io.Writer, h *past.History, o TextOptions) error {
 		t.say("  ", "most in", r.Most)
 		for i := range r.Examples[:min(len(r.Examples), shown)] {
 			e := &r.Examples[i]
-			t.line("    %s", change(e.Repository, e.Commit, e.Date, e.Subject))
+			for _, l := range change(e.Repository, e.Commit, e.Date, e.Subject) {
+				t.line("    %s", l)
+			}
 			t.say("      ", exampleAt(e), flow(cmp.Or(e.Excerpt, e.Reason)))
 		}
 		t.line("")
@@ -209,7 +205,11 @@ func WriteHistoryText(w io.Writer, h *past.History, o TextOptions) error {
 	var refused [][]string
 	for i := range h.Refused {
 		c := &h.Refused[i]
-		refused = append(refused, []string{change(c.Repository, c.Commit, c.Date, c.Subject), "    " + refusals(c)})
+		lines := change(c.Repository, c.Commit, c.Date, c.Subject)
+		for _, part := range wrap(refusals(c), t.Width-6) {
+			lines = append(lines, "    "+part)
+		}
+		refused = append(refused, lines)
 	}
 	t.list(count(len(refused), "change")+" refused, newest first:", refused)
 	for i := range p.Failures {
@@ -269,9 +269,8 @@ func writeHistoryMarkdown(w io.Writer, h *past.History) error {
 
 func writeHistoryHTML(w io.Writer, h *past.History) error {
 	p := newHistoryPage(h)
-	months := monthsOf(h)
 	return writePage(w, "history.html", []string{"style.css", "history.css"}, "", &p.htmlHead, p, map[string]any{
-		"day": dayOf, "place": exampleAt, "refusals": refusals, "of": h.Of, "months": func() int { return len(months) },
-		"first": func() string { return months[0] }, "last": func() string { return months[len(months)-1] },
+		"day": dayOf, "place": exampleAt, "refusals": refusals, "of": h.Of,
+		"last": func(all []string) string { return all[len(all)-1] },
 	})
 }

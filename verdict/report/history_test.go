@@ -19,8 +19,8 @@ func pageHistory(s string) *past.History {
 	hash := strings.Repeat("0123456789", 4)
 	bad := verdict.Error{Code: "E_READ", File: "a/b" + s, Message: "it is damaged\n" + s}
 	h.Mode, h.Since, h.Allowed = past.Preview, "2025-11-27", []string{"symlink=" + s}
-	change := past.Change{Repository: "shop" + s, Commit: hash, Date: "2026-03-04T05:06:07Z", Subject: "Open the port " + s}
-	change.Rules = []past.Refusal{{RuleID: "NET-1" + s, Places: 3, Introduced: 2}}
+	change := past.Change{Repository: "shop" + s, Commit: hash, Date: "2026-03-04T05:06:07Z", Subject: "Open the port for the duration of the migration, since the old one is in use " + s}
+	change.Rules = []past.Refusal{{RuleID: "NET-1" + s, Places: 3, Introduced: 2}, {RuleID: "A-RULE-WITH-A-LONG-NAME-1", Places: 1}, {RuleID: "A-RULE-WITH-A-LONG-NAME-2", Places: 1}}
 	undated := past.Change{Repository: "site", Commit: hash, Errors: []verdict.Error{bad}}
 	undated.Rules = []past.Refusal{{RuleID: "ENC-1", Places: 1}}
 	h.Refused, h.Undecided = []past.Change{change, undated}, []past.Change{undated}

@@ -11,20 +11,8 @@ import (
 
 // DiffFormats returns the formats of a comparison of two bundles. They write d, not a verdict.
 func DiffFormats(d *verdict.PolicyDiff) []Format {
-	return []Format{
-		{"text", "for people", plainWriter(func(w io.Writer) error {
-			return WriteDiffText(w, d, TextOptions{Commands: true}) // a CI system may print it
-		}), diffHead, ""},
-		{"json", "all changes and effects", plainWriter(func(w io.Writer) error { return verdict.WriteJSON(w, d) }),
-			verdict.DocumentHead, "policyscan"},
-		{"markdown", "GitHub's job summary, or a comment",
-			plainWriter(func(w io.Writer) error { return writeDiffMarkdown(w, d) }), "## " + diffHead, ""},
-	}
-}
-
-// plainWriter is the writer of a format that ignores the verdict.
-func plainWriter(write func(io.Writer) error) func(io.Writer, *verdict.Verdict) error {
-	return func(w io.Writer, _ *verdict.Verdict) error { return write(w) }
+	return formatsOf(d, "every change, with its effect", diffHead, "## "+diffHead, "",
+		WriteDiffText, writeDiffMarkdown, nil)
 }
 
 // DiffNames are the names of these formats, for display.

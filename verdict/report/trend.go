@@ -8,21 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/policyscan/policyscan/verdict"
 	"github.com/policyscan/policyscan/verdict/trend"
 )
 
 // TrendFormats returns the formats of a trend, in the order of the manual. They write t, not a verdict.
 func TrendFormats(t *trend.Trend) []Format {
-	return []Format{
-		{"text", "for people", plainWriter(func(w io.Writer) error {
-			return WriteTrendText(w, t, TextOptions{Commands: true}) // a CI system may print it
-		}), trendHead, ""},
-		{"json", "all of it, for programs", plainWriter(func(w io.Writer) error { return verdict.WriteJSON(w, t) }),
-			verdict.DocumentHead, "policyscan"},
-		{"html", "one page to read, with charts", plainWriter(func(w io.Writer) error { return writeTrendHTML(w, t) }),
-			"<!DOCTYPE html>", "policyscan"},
-	}
+	return formatsOf(t, "all of it, for programs", trendHead, "", "one page to read, with charts",
+		WriteTrendText, nil, writeTrendHTML)
 }
 
 // TrendNames are the names of these formats, for display.
