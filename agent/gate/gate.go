@@ -315,7 +315,7 @@ func Open(names []string, pins run.Pins, root string) (*Gate, error) {
 		err = fmt.Errorf("%s: %w", all[n-1].Name, err)
 	}
 	if err == nil {
-		err = pins.Check(all.Bundles())
+		err = pins.Check(all.OfTree().Bundles())
 	}
 	if err != nil {
 		return nil, err

@@ -86,6 +86,18 @@ func (d *side) under(r *repo.Repository, dir string, found func(path string, mod
 	})
 }
 
+// changes calls visit with the differences of the side from a tree.
+func (d *side) changes(r *repo.Repository, from repo.Hash, visit func(repo.Change) error) error {
+	if d.index != nil {
+		return r.DiffIndex(from, d.index, visit)
+	}
+	to, err := r.Tree(d.commit)
+	if err != nil {
+		return err
+	}
+	return r.Diff(from, to, visit)
+}
+
 // A bundleLoader finds the bundles of sides, and loads each of them once.
 type bundleLoader struct {
 	repo   *repo.Repository
