@@ -50,7 +50,7 @@ func rulesIn(list []Rule, dir, was string) []Rule {
 	all := slices.Clone(list)
 	for i := range all {
 		r := &all[i]
-		r.ID = dir + ":" + r.ID
+		r.ID, r.Below = dir+":"+r.ID, dir
 		r.ownFiles = glob.In([]string{path.Dir(BoundariesFile) + "/*.yml"}, path.Join(dir, HiddenBundle))
 		for _, globs := range []*[]string{&r.Files, &r.Exclude, &r.FileExclude, &r.ForbiddenFiles, &r.RequiredFiles} {
 			below := glob.In(*globs, dir)
@@ -73,6 +73,16 @@ func (a Allowance) In(dir string) Allowance {
 	a.Rule, a.File, a.From = dir+":"+a.Rule, prefix+a.File, slices.Clone(a.From)
 	for i := range a.From {
 		a.From[i] = prefix + a.From[i]
+	}
+	return a
+}
+
+// Out is the reverse of In.
+func (a Allowance) Out(dir string) Allowance {
+	prefix := verdict.Path(dir) + "/"
+	a.Rule, a.File, a.From = strings.TrimPrefix(a.Rule, dir+":"), strings.TrimPrefix(a.File, prefix), slices.Clone(a.From)
+	for i := range a.From {
+		a.From[i] = strings.TrimPrefix(a.From[i], prefix)
 	}
 	return a
 }

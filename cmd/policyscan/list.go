@@ -22,6 +22,7 @@ import (
 type listCmd struct {
 	bundleArg `embed:""`
 	For       string `placeholder:"PATH" help:"@list_for"`
+	Tree      bool   `help:"@list_tree"`
 	JSON      bool   `name:"json" help:"Print JSON, with every field of each rule."`
 	ForAgents bool   `help:"@list_for_agents"`
 	Write     string `placeholder:"FILE" xor:"file" help:"@list_write"`
@@ -63,6 +64,9 @@ func (c *listCmd) list(std streams) error {
 		}
 		return nil
 	}
+	if c.Tree {
+		return c.tree(std, policies)
+	}
 	path := ""
 	if c.For != "" {
 		if path, err = tree.CleanPath(c.For); err != nil {
@@ -95,6 +99,51 @@ func (c *listCmd) list(std streams) error {
 		return err
 	}
 	return printAllowances(std, policies)
+}
+
+// A listedBundle is a bundle as list --tree prints it.
+type listedBundle struct {
+	Directory  string `json:"directory"` // from the root of the tree; "" for all of it
+	Bundle     string `json:"bundle"`
+	Enforced   bool   `json:"enforced"` // false: no bundle names the directory
+	Boundaries int    `json:"boundaries"`
+	Invariants int    `json:"invariants"`
+	Deprecated int    `json:"deprecated"`
+	Allowances int    `json:"allowances"`
+	SHA256     string `json:"sha256"` // "" if it is not enforced
+}
+
+// tree prints the bundles of the tree.
+func (c *listCmd) tree(std streams, policies run.RuleSources) error {
+	if c.For != "" {
+		return errors.New("--for and --tree are both given; choose one")
+	}
+	ignored, err := ignoredBundles(policies, "")
+	if err != nil {
+		return err
+	}
+	all := []listedBundle{}
+	rows := [][]string{{"DIRECTORY", "BUNDLE", "BOUNDARIES", "INVARIANTS", "ALLOWANCES"}}
+	for i := range policies {
+		b := policies[i].Bundle
+		one := listedBundle{
+			policies[i].Below, policies[i].Name, true, b.Count(rules.Boundary), b.Count(rules.Invariant),
+			len(b.Deprecated), len(b.Allowances), b.SHA256,
+		}
+		all = append(all, one)
+		rows = append(rows, []string{
+			safe(cmp.Or(one.Directory, "-")), safe(one.Bundle), grouped(one.Boundaries), grouped(one.Invariants),
+			grouped(one.Allowances),
+		})
+	}
+	for _, s := range ignored {
+		all = append(all, listedBundle{Directory: s.Below, Bundle: s.Name})
+		rows = append(rows, []string{safe(s.Below), safe(s.Name), "not enforced", "-", "-"})
+	}
+	if c.JSON {
+		return printJSON(std, all)
+	}
+	return printTable(std, rows)
 }
 
 // forAgents prints, writes or checks the block of rules for coding agents. The argument is a directory of the tree.

@@ -58,30 +58,52 @@ func (c *validateCmd) bundles(std streams, root string) (run.RuleSources, error)
 		return nil, err
 	}
 	var failed error
+	alone := len(all) == 1
 	for i := range all {
-		failed = errors.Join(failed, c.bundle(std, &all[i], len(all) == 1))
+		failed = errors.Join(failed, c.bundle(std, &all[i], alone))
 	}
 	if failed != nil {
 		return nil, failed
 	}
+	all, err = withBelow(all, root)
 	var list document.Errors
-	if errors.As(all.CheckCombined(), &list) {
+	if errors.As(err, &list) || err == nil && errors.As(all.CheckCombined(), &list) {
 		return nil, reportMistakes(std, all.String(), list)
 	}
-	if len(all) == 1 {
-		return all, nil // its notes were printed with the others
+	if err != nil {
+		return nil, err
 	}
 	for i, notes := range all.AllowanceNotes() {
-		err = cmp.Or(err, showNotes(std, &all[i], notes))
+		if p := &all[i]; alone || p.Below != "" {
+			err = cmp.Or(err, showBundle(std, p, append(rules.Notes(p.Bundle), notes...)))
+		} else {
+			err = cmp.Or(err, showNotes(std, p, notes))
+		}
+	}
+	if c.Dir == "" && len(c.Policy) == 0 {
+		err = cmp.Or(err, noteIgnored(std, all, root))
 	}
 	return all, err
 }
 
+// noteIgnored prints notes on the first bundles of directories that are not named.
+func noteIgnored(std streams, all run.RuleSources, root string) error {
+	ignored, err := ignoredBundles(all, root)
+	var notes document.Errors
+	for _, s := range ignored[:min(len(ignored), mostListed)] {
+		notes = append(notes, &document.Error{File: s.Name, Found: "not enforced: " +
+			`"bundles" of the root's bundle does not name the directory, so this bundle is files like any other`})
+	}
+	more := len(ignored) - len(notes)
+	if err = cmp.Or(err, showMistakes(std, notes)); more > 0 {
+		err = cmp.Or(err, print(std.out, "and %s more; policyscan list --tree prints all\n", grouped(more)))
+	}
+	return err
+}
+
+// bundle loads a bundle and, unless it is alone, prints its notes.
 func (c *validateCmd) bundle(std streams, p *run.RuleSource, alone bool) error {
 	err := p.Load()
-	if err == nil && alone {
-		err = run.RuleSources{*p}.CheckCombined()
-	}
 	var list document.Errors
 	if errors.As(err, &list) {
 		return reportMistakes(std, p.Name, list)
@@ -89,11 +111,15 @@ func (c *validateCmd) bundle(std streams, p *run.RuleSource, alone bool) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Name, err)
 	}
-	notes := rules.Notes(p.Bundle)
 	if alone {
-		notes = append(notes, run.RuleSources{*p}.AllowanceNotes()[0]...)
+		return nil
 	}
-	err = showNotes(std, p, notes)
+	return showBundle(std, p, rules.Notes(p.Bundle))
+}
+
+// showBundle prints the notes on a bundle, and its numbers.
+func showBundle(std streams, p *run.RuleSource, notes []document.Note) error {
+	err := showNotes(std, p, notes)
 	if p.Dir != "" && rules.HasOldSchema(p.Dir) {
 		file := safe(filepath.ToSlash(filepath.Join(p.Dir, rules.SchemaFile)))
 		err = cmp.Or(err, print(std.out,

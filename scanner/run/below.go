@@ -16,8 +16,8 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-// namesBelow returns the globs by which bundles name directories.
-func (all RuleSources) namesBelow() (globs []string) {
+// NamesBelow returns the globs by which bundles name directories.
+func (all RuleSources) NamesBelow() (globs []string) {
 	for i := range all {
 		if b := all[i].Bundle; b != nil && b.Below == "" {
 			globs = append(globs, b.Bundles...)
@@ -28,7 +28,7 @@ func (all RuleSources) namesBelow() (globs []string) {
 
 // WithBelow adds the bundles on disk in the directories that the loaded bundles name. root is the tree's.
 func (all RuleSources) WithBelow(root string) (RuleSources, error) {
-	globs := all.namesBelow()
+	globs := all.NamesBelow()
 	if len(globs) == 0 {
 		return all, nil
 	}
@@ -79,7 +79,7 @@ func (b *bundleResolver) loadBelow(d *side, named []*policyBundles, of func(*pol
 		if p.inside {
 			found = of(p)
 		}
-		globs = append(globs, found.namesBelow()...)
+		globs = append(globs, found.NamesBelow()...)
 	}
 	if d.below != nil && len(globs) > 0 { // those that git does not track, too
 		dirs, err := DirsWithBundle(b.run.Place.Root, globs)

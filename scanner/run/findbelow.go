@@ -114,7 +114,8 @@ func (f *belowFinder) find() (all []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if to = path.Join(path.Dir(link.path), to); !fs.ValidPath(to) || slices.Contains(all, to) {
+		isAbs := path.IsAbs(to) // elsewhere
+		if to = path.Join(path.Dir(link.path), to); isAbs || !fs.ValidPath(to) || slices.Contains(all, to) {
 			continue
 		}
 		is, err := f.has(to)
