@@ -50,7 +50,7 @@ func rulesIn(list []Rule, dir, was string) []Rule {
 	all := slices.Clone(list)
 	for i := range all {
 		r := &all[i]
-		r.ID, r.Below = dir+":"+r.ID, dir
+		r.ID, r.Below = verdict.Path(dir)+":"+r.ID, dir
 		r.ownFiles = glob.In([]string{path.Dir(BoundariesFile) + "/*.yml"}, path.Join(dir, HiddenBundle))
 		for _, globs := range []*[]string{&r.Files, &r.Exclude, &r.FileExclude, &r.ForbiddenFiles, &r.RequiredFiles} {
 			below := glob.In(*globs, dir)
@@ -70,7 +70,7 @@ func rulesIn(list []Rule, dir, was string) []Rule {
 // In returns an entry of a directory's bundle as one of the tree.
 func (a Allowance) In(dir string) Allowance {
 	prefix := verdict.Path(dir) + "/"
-	a.Rule, a.File, a.From = dir+":"+a.Rule, prefix+a.File, slices.Clone(a.From)
+	a.Rule, a.File, a.From = verdict.Path(dir)+":"+a.Rule, prefix+a.File, slices.Clone(a.From)
 	for i := range a.From {
 		a.From[i] = prefix + a.From[i]
 	}
@@ -80,7 +80,8 @@ func (a Allowance) In(dir string) Allowance {
 // Out is the reverse of In.
 func (a Allowance) Out(dir string) Allowance {
 	prefix := verdict.Path(dir) + "/"
-	a.Rule, a.File, a.From = strings.TrimPrefix(a.Rule, dir+":"), strings.TrimPrefix(a.File, prefix), slices.Clone(a.From)
+	a.Rule = strings.TrimPrefix(a.Rule, verdict.Path(dir)+":")
+	a.File, a.From = strings.TrimPrefix(a.File, prefix), slices.Clone(a.From)
 	for i := range a.From {
 		a.From[i] = strings.TrimPrefix(a.From[i], prefix)
 	}
