@@ -58,7 +58,7 @@ func loadDirs(dirs []string, err error, load func(dir string) (RuleSource, error
 			err = s.Bundle.CheckBelow()
 		}
 		if some := Mistakes(err); some != nil {
-			mistakes = append(mistakes, some.In(path.Join(dir, rules.HiddenBundle)+"/")...)
+			mistakes = append(mistakes, inDir(some, path.Join(dir, rules.HiddenBundle))...)
 			continue
 		}
 		if err != nil {
@@ -68,6 +68,15 @@ func loadDirs(dirs []string, err error, load func(dir string) (RuleSource, error
 		all = append(all, s)
 	}
 	return all, anyOf(mistakes)
+}
+
+// inDir adds a directory of the tree to the files of mistakes: the verdict, too, names it.
+func inDir(mistakes document.Errors, dir string) document.Errors {
+	mistakes = mistakes.In("")
+	for _, m := range mistakes {
+		m.File = path.Join(dir, m.File)
+	}
+	return mistakes
 }
 
 // loadBelow loads the bundles in directories that the bundles of a side name. It returns the globs, too.
@@ -119,8 +128,12 @@ func (b *bundleResolver) loadHeadBelow() error {
 		if err != nil {
 			return err
 		}
-		has := slices.ContainsFunc(all, func(s RuleSource) bool { return s.Below == dir })
-		if has || !remains || !names.Match(dir) {
+		at := path.Join(dir, rules.HiddenBundle)
+		has, err := b.loader.has(&b.head, path.Join(at, path.Dir(rules.BoundariesFile)), at)
+		if err != nil && Mistakes(err) == nil {
+			return tree.RepoError(err)
+		}
+		if has || err != nil || !remains || !names.Match(dir) { // loadBelow has returned the mistakes
 			continue
 		}
 		err = b.headError(&document.Error{Code: document.CodeMissing,

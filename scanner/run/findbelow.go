@@ -168,7 +168,7 @@ func DirsWithBundle(root string, globs []string) ([]string, error) {
 	f.has = func(dir string) (bool, error) {
 		is, err := rules.HasHidden(at(dir))
 		if mistakes := Mistakes(err); mistakes != nil {
-			err = mistakes.In(dir + "/")
+			err = inDir(mistakes, dir)
 		}
 		return is, err
 	}
