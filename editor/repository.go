@@ -154,7 +154,7 @@ func bundleOf(path string) string {
 	return ""
 }
 
-// isBelow reports whether a bundle is that of a directory below the root of a repository.
+// isBelow reports whether a bundle is for a directory below the root of a repository.
 func isBelow(bundle string) bool {
 	dir := realPath(filepath.Dir(bundle))
 	root, err := repo.Root(dir)

@@ -58,7 +58,7 @@ func belowRules(r *rand.Rand, root bool) map[string]string {
 }
 
 // TestAddingBundlesBelow: bundles in directories never remove a violation of the root's rules, nor an error, whatever
-// they contain; a scan that was not a PASS is none with them.
+// they contain, and never make a PASS.
 func TestAddingBundlesBelow(t *testing.T) {
 	trees, added := 400, 0
 	if *long {

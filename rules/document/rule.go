@@ -54,7 +54,7 @@ func (d *YAML) peek(n *yaml.Node, key string) string {
 	return ""
 }
 
-// IDMistake returns the mistake in an id; "" if there is none. An id is one word: users see it in lists, type it after
+// IDMistake returns the mistake in an id; "" without one. An id is one word: users see it in lists, type it after
 // --rule and compare it.
 func IDMistake(id string) string {
 	if len(id) > maxIDBytes {

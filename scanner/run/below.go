@@ -90,7 +90,7 @@ func (b *bundleResolver) loadBelow(d *side, named []*policyBundles, of func(*pol
 		}
 		globs = append(globs, found.NamesBelow()...)
 	}
-	if d.below != nil && len(globs) > 0 { // those that git does not track, too
+	if d.below != nil && len(globs) > 0 { // untracked ones, too
 		dirs, err := DirsWithBundle(b.run.Place.Root, globs)
 		if err != nil {
 			return nil, globs, err
@@ -204,7 +204,7 @@ func (b *bundleResolver) addBelow() error {
 }
 
 // movedTo returns the new directories of the head to which the files of a directory of the base were moved: they have
-// a file of it, which is no longer there, with the same content and path from the directory; or it is gone, and they
+// a file of it, which left, with the same content and path from the directory; or it is gone, and they
 // have a bundle with a rule of its bundle. A directory within one that keeps its bundle is part of that.
 func (b *bundleResolver) movedTo(s *RuleSource, remains bool) ([]string, error) {
 	found := map[string]bool{}
@@ -261,7 +261,7 @@ func (b *bundleResolver) movedTo(s *RuleSource, remains bool) ([]string, error) 
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
-// changesSince returns the files that the head has and a tree has not, and those that are gone.
+// changesSince returns the files that the head has and a tree has not, and the files that are gone.
 func (b *bundleResolver) changesSince(from repo.Hash) ([]repo.Change, error) {
 	if all, known := b.changes[from]; known {
 		return all, nil
