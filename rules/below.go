@@ -100,14 +100,3 @@ func (b *Bundle) CheckBelow() error {
 	}
 	return nil
 }
-
-// CheckDirName fails if the rules of a directory's bundle could not be named: an id is one word.
-func CheckDirName(dir string) *document.Error {
-	what := document.IDMistake(dir)
-	if what == "" {
-		return nil
-	}
-	return newError(document.CodeValue, "", "the directory "+verdict.Quote(dir)+
-		" has a bundle, and its name, which begins the ids of its rules, is "+what,
-		`rename it, or take it out of "bundles"`)
-}

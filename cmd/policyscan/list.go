@@ -101,47 +101,21 @@ func (c *listCmd) list(std streams) error {
 	return printAllowances(std, policies)
 }
 
-// A listedBundle is a bundle as list --tree prints it.
-type listedBundle struct {
-	Directory  string `json:"directory"` // from the root of the tree; "" for all of it
-	Bundle     string `json:"bundle"`
-	Enforced   bool   `json:"enforced"` // false: no bundle names the directory
-	Boundaries int    `json:"boundaries"`
-	Invariants int    `json:"invariants"`
-	Deprecated int    `json:"deprecated"`
-	Allowances int    `json:"allowances"`
-	SHA256     string `json:"sha256"` // "" if it is not enforced
-}
-
 // tree prints the bundles of the tree.
 func (c *listCmd) tree(std streams, policies run.RuleSources) error {
 	if c.For != "" {
 		return errors.New("--for and --tree are both given; choose one")
 	}
-	ignored, err := ignoredBundles(policies, "")
-	if err != nil {
-		return err
-	}
-	all := []listedBundle{}
-	rows := [][]string{{"DIRECTORY", "BUNDLE", "BOUNDARIES", "INVARIANTS", "ALLOWANCES"}}
-	for i := range policies {
-		b := policies[i].Bundle
-		one := listedBundle{
-			policies[i].Below, policies[i].Name, true, b.Count(rules.Boundary), b.Count(rules.Invariant),
-			len(b.Deprecated), len(b.Allowances), b.SHA256,
-		}
-		all = append(all, one)
-		rows = append(rows, []string{
-			safe(cmp.Or(one.Directory, "-")), safe(one.Bundle), grouped(one.Boundaries), grouped(one.Invariants),
-			grouped(one.Allowances),
-		})
-	}
-	for _, s := range ignored {
-		all = append(all, listedBundle{Directory: s.Below, Bundle: s.Name})
-		rows = append(rows, []string{safe(s.Below), safe(s.Name), "not enforced", "-", "-"})
-	}
+	all := run.NewRuleSet(policies).Policies
 	if c.JSON {
 		return printJSON(std, all)
+	}
+	rows := [][]string{{"DIRECTORY", "BUNDLE", "BOUNDARIES", "INVARIANTS", "ALLOWANCES"}}
+	for i, p := range all {
+		rows = append(rows, []string{
+			safe(cmp.Or(p.Directory, "-")), safe(policies[i].Name), grouped(p.Boundaries), grouped(p.Invariants),
+			grouped(len(policies[i].Bundle.Allowances)),
+		})
 	}
 	return printTable(std, rows)
 }

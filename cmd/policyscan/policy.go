@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner/run"
 )
@@ -121,23 +120,4 @@ func withBelow(all run.RuleSources, root string) (run.RuleSources, error) {
 		return all, err
 	}
 	return all.WithBelow(place.Root)
-}
-
-// ignoredBundles returns the bundles of directories, not loaded, that none of the loaded bundles names in the tree at
-// root.
-func ignoredBundles(all run.RuleSources, root string) (ignored run.RuleSources, err error) {
-	place, err := run.Find(root)
-	if err != nil {
-		return nil, err
-	}
-	dirs, err := run.DirsWithBundle(place.Root, []string{"**"})
-	if run.Mistakes(err) != nil { // of directories that no bundle names
-		err = nil
-	}
-	for _, dir := range dirs {
-		if !slices.ContainsFunc(all, func(s run.RuleSource) bool { return s.Below == dir }) {
-			ignored = append(ignored, run.RuleSource{Below: dir, Name: place.Prefix + dir + "/" + rules.HiddenBundle})
-		}
-	}
-	return ignored, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
@@ -86,19 +87,22 @@ func (c *validateCmd) bundles(std streams, root string) (run.RuleSources, error)
 	return all, err
 }
 
-// noteIgnored prints notes on the first bundles of directories that are not named.
+// noteIgnored prints notes on the first bundles of directories that no bundle names.
 func noteIgnored(std streams, all run.RuleSources, root string) error {
-	ignored, err := ignoredBundles(all, root)
+	place, err := run.Find(root)
+	if err != nil {
+		return err
+	}
+	dirs, _ := run.DirsWithBundle(place.Root, []string{"**"}) // mistakes there do not matter
 	var notes document.Errors
-	for _, s := range ignored[:min(len(ignored), mostListed)] {
-		notes = append(notes, &document.Error{File: s.Name, Found: "not enforced: " +
-			`"bundles" of the root's bundle does not name the directory, so this bundle is files like any other`})
+	for _, dir := range dirs {
+		if !slices.ContainsFunc(all, func(s run.RuleSource) bool { return s.Below == dir }) && len(notes) < mostListed {
+			notes = append(notes, &document.Error{Bundle: place.Prefix, File: dir + "/" + rules.HiddenBundle,
+				Found: `not enforced: "bundles" of the root's bundle does not name the directory, so this bundle is ` +
+					"files like any other"})
+		}
 	}
-	more := len(ignored) - len(notes)
-	if err = cmp.Or(err, showMistakes(std, notes)); more > 0 {
-		err = cmp.Or(err, print(std.out, "and %s more; policyscan list --tree prints all\n", grouped(more)))
-	}
-	return err
+	return showMistakes(std, notes)
 }
 
 // bundle loads a bundle and, unless it is alone, prints its notes.

@@ -1,8 +1,8 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -155,40 +155,24 @@ func (b *bundleResolver) remains(dir string) (bool, error) {
 	return found && !leaf.Mode.IsLeaf(), nil
 }
 
-// movedFile is a file in a directory with a bundle: its path from there, and its content.
-type movedFile struct {
-	path string
-	blob repo.Hash
-}
-
 // addBelow adds the bundles in directories. The rules of a directory that a change moves go with it: the base's are
 // enforced where the head has it.
 func (b *bundleResolver) addBelow() error {
 	heads := slices.Clone(b.headBelow)
+	moves, err := b.moves()
 	for i := range b.baseBelow {
-		s := &b.baseBelow[i]
-		remains, err := b.remains(s.Below)
-		if err != nil {
+		s := b.baseBelow[i]
+		remains, lookupErr := b.remains(s.Below)
+		if err = cmp.Or(err, lookupErr); err != nil {
 			return err
 		}
-		moved, err := b.movedTo(s, remains)
-		if err != nil {
-			return err
-		}
-		if old := *s; remains || len(moved) == 0 {
-			if !remains { // a directory that does not exist lacks no file
-				old.Bundle = s.Bundle.Only(func(r *rules.Rule) bool { return len(r.RequiredFiles) == 0 })
-			}
-			b.add(b.base, old)
-		}
-		for _, dir := range moved {
+		for _, dir := range moves[s.Below] {
 			b.run.Notes = append(b.run.Notes, fmt.Sprintf("%s was moved to %s: its rules check it there",
 				verdict.Path(s.Below), verdict.Path(dir)))
-			was := s.Below
+			at, was := s, s.Below
 			if remains {
 				was = ""
 			}
-			at := *s
 			at.Below, at.Bundle = dir, s.Bundle.Moved(dir, was)
 			b.add(b.base, at)
 			if k := slices.IndexFunc(heads, func(h RuleSource) bool { return h.Below == dir }); k >= 0 && was != "" {
@@ -196,86 +180,78 @@ func (b *bundleResolver) addBelow() error {
 				heads[k].Bundle.Continue(was)
 			}
 		}
+		switch {
+		case remains:
+			b.add(b.base, s)
+		case len(moves[s.Below]) == 0: // a directory that does not exist lacks no file
+			s.Bundle = s.Bundle.Only(func(r *rules.Rule) bool { return len(r.RequiredFiles) == 0 })
+			b.add(b.base, s)
+		}
 	}
 	for _, s := range heads {
 		b.add(&b.head, s)
 	}
-	return nil
+	return err
 }
 
-// movedTo returns the new directories of the head to which the files of a directory of the base were moved: they have
-// a file of it, which left, with the same content and path from the directory; or it is gone, and they
+// moves returns the new directories of the head to which the directories of the base's bundles were moved. These have a
+// file that left the old one, with the same content and path from the directory; or nothing remains there, and they
 // have a bundle with a rule of its bundle. A directory within one that keeps its bundle is part of that.
-func (b *bundleResolver) movedTo(s *RuleSource, remains bool) ([]string, error) {
-	found := map[string]bool{}
-	keeps := slices.ContainsFunc(b.headBelow, func(h RuleSource) bool { return h.Below == s.Below })
-	for _, commit := range append([]repo.Hash{b.base.commit}, b.starts...) {
-		if commit.IsZero() {
-			continue
+func (b *bundleResolver) moves() (map[string][]string, error) {
+	moves := map[string][]string{}
+	for _, commit := range b.starts {
+		if len(b.baseBelow) == 0 {
+			break
 		}
 		from, err := b.run.Repo.Tree(commit)
 		if err != nil {
 			return nil, tree.RepoError(err)
 		}
-		isNew := func(dir string) (bool, error) {
-			if keeps && strings.HasPrefix(dir, s.Below+"/") {
-				return false, nil
+		left, added := map[string][]string{}, []repo.Change{} // old directories by path from there and content
+		key := func(path string, blob repo.Hash) string { return path + "\x00" + blob.String() }
+		err = b.head.changes(b.run.Repo, from, func(c repo.Change) error {
+			if c.Old.Mode == 0 {
+				added = append(added, c)
 			}
-			_, is, err := b.run.Repo.Lookup(from, dir)
-			return !is, err
+			for i := range b.baseBelow {
+				dir := b.baseBelow[i].Below
+				if name, in := strings.CutPrefix(c.Path, dir+"/"); in && c.New.Mode == 0 {
+					left[key(name, c.Old.Hash)] = append(left[key(name, c.Old.Hash)], dir)
+				}
+			}
+			return nil
+		})
+		move := func(old, dir string) {
+			keeps := slices.ContainsFunc(b.headBelow, func(h RuleSource) bool { return h.Below == old })
+			if err != nil || slices.Contains(moves[old], dir) || keeps && strings.HasPrefix(dir, old+"/") {
+				return
+			}
+			var known bool
+			if _, known, err = b.run.Repo.Lookup(from, dir); err == nil && !known {
+				moves[old] = append(moves[old], dir)
+			}
 		}
-		changes, err := b.changesSince(from)
+		for _, c := range added {
+			for i, char := range c.Path {
+				if char == '/' && len(left) > 0 {
+					for _, old := range left[key(c.Path[i+1:], c.New.Hash)] {
+						move(old, c.Path[:i])
+					}
+				}
+			}
+		}
+		for _, s := range b.baseBelow {
+			remains, lookupErr := b.remains(s.Below)
+			err = cmp.Or(err, lookupErr)
+			for _, h := range b.headBelow {
+				if !remains && h.Bundle.Shares(s.Bundle) {
+					move(s.Below, h.Below)
+				}
+			}
+		}
 		if err != nil {
 			return nil, tree.RepoError(err)
 		}
-		gone := map[movedFile]bool{}
-		for _, c := range changes {
-			if name, below := strings.CutPrefix(c.Path, s.Below+"/"); below && c.New.Mode == 0 {
-				gone[movedFile{name, c.Old.Hash}] = true
-			}
-		}
-		for _, c := range changes {
-			for i, char := range c.Path {
-				if len(gone) == 0 || c.Old.Mode != 0 {
-					break
-				}
-				if char != '/' || found[c.Path[:i]] || !gone[movedFile{c.Path[i+1:], c.New.Hash}] {
-					continue
-				}
-				if found[c.Path[:i]], err = isNew(c.Path[:i]); err != nil {
-					return nil, tree.RepoError(err)
-				}
-			}
-		}
-		for k := range b.headBelow {
-			h := &b.headBelow[k]
-			if remains || found[h.Below] || !h.Bundle.Shares(s.Bundle) {
-				continue
-			}
-			if found[h.Below], err = isNew(h.Below); err != nil {
-				return nil, tree.RepoError(err)
-			}
-		}
 	}
-	maps.DeleteFunc(found, func(_ string, is bool) bool { return !is })
-	return slices.Sorted(maps.Keys(found)), nil
-}
-
-// changesSince returns the files that the head has and a tree has not, and the files that are gone.
-func (b *bundleResolver) changesSince(from repo.Hash) ([]repo.Change, error) {
-	if all, known := b.changes[from]; known {
-		return all, nil
-	}
-	var all []repo.Change
-	err := b.head.changes(b.run.Repo, from, func(c repo.Change) error {
-		if (c.Old.Mode == 0) != (c.New.Mode == 0) {
-			all = append(all, c)
-		}
-		return nil
-	})
-	if b.changes == nil {
-		b.changes = map[repo.Hash][]repo.Change{}
-	}
-	b.changes[from] = all
-	return all, err
+	return moves, nil
 }

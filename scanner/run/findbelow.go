@@ -24,7 +24,7 @@ const maxDirs = 200_000
 type belowFinder struct {
 	named   *glob.Set
 	follows *glob.Follower
-	list    func(dir string) ([]dirEntry, error)
+	list    func(dir dirEntry) ([]dirEntry, error)
 	has     func(dir string) (bool, error) // a bundle; with mistakes, whether it has one is unknown
 	target  func(link dirEntry) (string, error)
 
@@ -53,7 +53,7 @@ func (f *belowFinder) names(dir string) bool {
 }
 
 // search searches a directory.
-func (f *belowFinder) search(dir string) error {
+func (f *belowFinder) search(dir dirEntry) error {
 	if f.count++; f.count > maxDirs {
 		return document.Errors{{Code: document.CodeLimit, File: rules.BoundariesFile,
 			Found: fmt.Sprintf(`"bundles" could name one of more than %d directories`, maxDirs),
@@ -62,7 +62,7 @@ func (f *belowFinder) search(dir string) error {
 	entries, err := f.list(dir)
 	for _, e := range entries {
 		if f.add(e); err == nil && e.isDir && path.Base(e.path) != rules.HiddenBundle && f.names(e.path) {
-			err = f.search(e.path)
+			err = f.search(e)
 		}
 	}
 	return err
@@ -84,9 +84,9 @@ func (f *belowFinder) mistake(code, file, found, fix string) {
 	f.mistakes = append(f.mistakes, &document.Error{Code: code, File: file, Found: found, Fix: fix})
 }
 
-// find returns the directories, in order, or with all mistakes in them.
-func (f *belowFinder) find() (all []string, err error) {
-	if err := f.search(""); err != nil {
+// find searches a root. It returns the directories in order, or all mistakes in them, too.
+func (f *belowFinder) find(root dirEntry) (all []string, err error) {
+	if err := f.search(root); err != nil {
 		return nil, err
 	}
 	folded := map[string]string{}
@@ -99,8 +99,9 @@ func (f *belowFinder) find() (all []string, err error) {
 		if !is {
 			continue
 		}
-		if m := rules.CheckDirName(dir); m != nil {
-			f.mistakes = append(f.mistakes, m)
+		if what := document.IDMistake(dir); what != "" {
+			f.mistake(document.CodeValue, dir, "has a bundle, and its name, which begins the ids of its rules, is "+what,
+				`rename it, or take it out of "bundles"`)
 		}
 		if other := folded[strings.ToLower(dir)]; other != "" {
 			f.mistake(document.CodeTwo, dir, "has a bundle, and so has "+other+
@@ -144,14 +145,14 @@ func addMistakes(list *document.Errors, err error) error {
 func DirsWithBundle(root string, globs []string) ([]string, error) {
 	f := newBelowFinder(globs)
 	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
-	f.list = func(dir string) (all []dirEntry, err error) {
-		entries, err := os.ReadDir(at(dir))
+	f.list = func(dir dirEntry) (all []dirEntry, err error) {
+		entries, err := os.ReadDir(at(dir.path))
 		if err != nil {
-			f.mistake(document.CodeRead, dir, "cannot be read: "+disk.Cause(err).Error(),
+			f.mistake(document.CodeRead, dir.path, "cannot be read: "+disk.Cause(err).Error(),
 				"make it readable: a bundle in it would not be read")
 		}
 		for _, e := range entries {
-			one := dirEntry{path: path.Join(dir, e.Name()), isDir: e.IsDir()}
+			one := dirEntry{path: path.Join(dir.path, e.Name()), isDir: e.IsDir()}
 			if e.Type()&fs.ModeSymlink != 0 {
 				one.Mode = repo.Symlink
 			}
@@ -172,7 +173,7 @@ func DirsWithBundle(root string, globs []string) ([]string, error) {
 		}
 		return is, err
 	}
-	return f.find()
+	return f.find(dirEntry{})
 }
 
 // dirsWithBundle returns the directories of a side that globs name and that have a bundle.
@@ -188,33 +189,26 @@ func (b *bundleLoader) dirsWithBundle(d *side, globs, allowed []string) ([]strin
 	}
 	f.submodules = !slices.Contains(allowed, check.AllowSubmodule)
 	if d.index != nil {
-		f.list = func(string) (all []dirEntry, err error) {
+		f.list = func(dirEntry) (all []dirEntry, err error) {
 			for _, e := range d.index.Files {
-				if i := strings.Index(e.Path, "/"+rules.HiddenBundle+"/"); i >= 0 {
-					e = repo.Staged{Path: e.Path[:i] + "/" + rules.HiddenBundle}
+				if dir, _, in := strings.Cut(e.Path, "/"+rules.HiddenBundle+"/"); in {
+					e = repo.Staged{Path: dir + "/" + rules.HiddenBundle}
 				}
 				all = append(all, dirEntry{e.Path, false, e.Leaf})
 			}
 			return all, nil
 		}
-		return f.find()
+		return f.find(dirEntry{})
+	}
+	f.list = func(dir dirEntry) (all []dirEntry, err error) {
+		err = b.repo.Entries(dir.Hash, func(name []byte, leaf repo.Leaf) {
+			all = append(all, dirEntry{path.Join(dir.path, string(name)), !leaf.Mode.IsLeaf(), leaf})
+		})
+		return all, err
 	}
 	root, err := b.repo.Tree(d.commit)
-	finder := b.repo.Finder()
-	f.list = func(dir string) (all []dirEntry, err error) {
-		leaf := repo.Leaf{Hash: root}
-		if dir != "" {
-			leaf, _, err = finder.Lookup(root, dir)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return all, b.repo.Entries(leaf.Hash, func(name []byte, leaf repo.Leaf) {
-			all = append(all, dirEntry{path.Join(dir, string(name)), !leaf.Mode.IsLeaf(), leaf})
-		})
-	}
 	if err != nil {
 		return nil, err
 	}
-	return f.find()
+	return f.find(dirEntry{Leaf: repo.Leaf{Hash: root}})
 }

@@ -40,7 +40,6 @@ type bundleResolver struct {
 	baseBelow, headBelow []RuleSource // of directories
 	// untracked are the directories of rules in a work tree, where files count that git does not track.
 	untracked []string
-	changes   map[repo.Hash][]repo.Change // see changesSince
 }
 
 type policyBundles struct {

@@ -217,20 +217,21 @@ func (all RuleSources) String() string {
 	return strings.Join(append(names, all.below()...), " and ")
 }
 
-// below says how many bundles of directories there are; nil if none.
+// below names the directories of bundles, or counts them.
 func (all RuleSources) below() []string {
-	dirs := map[string]bool{}
+	var dirs []string
 	for i := range all {
-		dirs[all[i].Below] = true
+		if dir := all[i].Below; dir != "" && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
 	}
-	delete(dirs, "")
-	switch len(dirs) {
-	case 0:
-		return nil
-	case 1:
-		return []string{"that of " + slices.Collect(maps.Keys(dirs))[0]}
+	if len(dirs) > 1 {
+		return []string{fmt.Sprintf("those of %d directories", len(dirs))}
 	}
-	return []string{fmt.Sprintf("those of %d directories", len(dirs))}
+	for i := range dirs {
+		dirs[i] = "that of " + dirs[i]
+	}
+	return dirs
 }
 
 // narrow removes all rules except those with the ids of --rule; without ids, none. An unknown id is an error.
