@@ -56,8 +56,8 @@ func (c *diffCmd) compare(d *verdict.PolicyDiff) error {
 	}
 	for _, g := range old.Bundle.Bundles {
 		if !slices.Contains(now.Bundle.Bundles, g) {
-			return fmt.Errorf("\"bundles\" of the new bundle no longer has %q, and which rules are lost depends on the "+
-				"tree; policyscan --diff-base of the repository lists them", g)
+			return fmt.Errorf("\"bundles\" of the new bundle no longer has %q, and which rules are lost depends on "+
+				"the tree; policyscan --diff-base of the repository lists them", g)
 		}
 	}
 	d.Before = run.NewRuleSet(run.RuleSources{old}).Policies[0]

@@ -101,25 +101,6 @@ func (c *listCmd) list(std streams) error {
 	return printAllowances(std, policies)
 }
 
-// tree prints the bundles of the tree.
-func (c *listCmd) tree(std streams, policies run.RuleSources) error {
-	if c.For != "" {
-		return errors.New("--for and --tree are both given; choose one")
-	}
-	all := run.NewRuleSet(policies).Policies
-	if c.JSON {
-		return printJSON(std, all)
-	}
-	rows := [][]string{{"DIRECTORY", "BUNDLE", "BOUNDARIES", "INVARIANTS", "ALLOWANCES"}}
-	for i, p := range all {
-		rows = append(rows, []string{
-			safe(cmp.Or(p.Directory, "-")), safe(policies[i].Name), grouped(p.Boundaries), grouped(p.Invariants),
-			grouped(len(policies[i].Bundle.Allowances)),
-		})
-	}
-	return printTable(std, rows)
-}
-
 // forAgents prints, writes or checks the block of rules for coding agents. The argument is a directory of the tree.
 func (c *listCmd) forAgents(std streams) error {
 	if c.For != "" || c.JSON {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -120,4 +121,23 @@ func withBelow(all run.RuleSources, root string) (run.RuleSources, error) {
 		return all, err
 	}
 	return all.WithBelow(place.Root)
+}
+
+// tree prints the bundles of the tree.
+func (c *listCmd) tree(std streams, policies run.RuleSources) error {
+	if c.For != "" {
+		return errors.New("--for and --tree are both given; choose one")
+	}
+	all := run.NewRuleSet(policies).Policies
+	if c.JSON {
+		return printJSON(std, all)
+	}
+	rows := [][]string{{"DIRECTORY", "BUNDLE", "BOUNDARIES", "INVARIANTS", "ALLOWANCES"}}
+	for i, p := range all {
+		rows = append(rows, []string{
+			safe(cmp.Or(p.Directory, "-")), safe(policies[i].Name), grouped(p.Boundaries), grouped(p.Invariants),
+			grouped(len(policies[i].Bundle.Allowances)),
+		})
+	}
+	return printTable(std, rows)
 }

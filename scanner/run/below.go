@@ -121,29 +121,32 @@ func (b *bundleResolver) loadHeadBelow() error {
 			return err
 		}
 	}
-	names := glob.Compile(globs)
+	b.headNames = glob.Compile(globs)
 	for i := range b.baseBelow {
-		dir := b.baseBelow[i].Below
-		remains, err := b.remains(dir)
-		if err != nil {
+		if remains, err := b.remains(b.baseBelow[i].Below); err != nil {
 			return err
-		}
-		at := path.Join(dir, rules.HiddenBundle)
-		has, err := b.loader.has(&b.head, path.Join(at, path.Dir(rules.BoundariesFile)), at)
-		if err != nil && Mistakes(err) == nil {
-			return tree.RepoError(err)
-		}
-		if has || err != nil || !remains || !names.Match(dir) { // loadBelow has returned the mistakes
-			continue
-		}
-		err = b.headError(&document.Error{Code: document.CodeMissing,
-			Found: "the change removes the bundle of the directory " + verdict.Quote(dir) + `, which "bundles" names`,
-			Fix:   `keep it, with "rules: []" if it has no rule, or take the directory out of "bundles"`})
-		if err != nil {
-			return err
+		} else if remains {
+			if err := b.checkKept(b.baseBelow[i].Below); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// checkKept adds an error if the head has no bundle in a directory that its root's bundle names.
+func (b *bundleResolver) checkKept(dir string) error {
+	at := path.Join(dir, rules.HiddenBundle)
+	has, err := b.loader.has(&b.head, path.Join(at, path.Dir(rules.BoundariesFile)), at)
+	switch {
+	case err != nil && Mistakes(err) == nil:
+		return tree.RepoError(err)
+	case has || err != nil || !b.headNames.Match(dir): // loadBelow has returned the mistakes
+		return nil
+	}
+	return b.headError(&document.Error{Code: document.CodeMissing,
+		Found: "the change removes the bundle of the directory " + verdict.Quote(dir) + `, which "bundles" names`,
+		Fix:   `keep it, with "rules: []" if it has no rule, or take the directory out of "bundles"`})
 }
 
 // remains reports whether the head has files in a directory.
@@ -172,6 +175,8 @@ func (b *bundleResolver) addBelow() error {
 			at, was := s, s.Below
 			if remains {
 				was = ""
+			} else if err := b.checkKept(dir); err != nil {
+				return err
 			}
 			at.Below, at.Bundle = dir, s.Bundle.Moved(dir, was)
 			b.add(b.base, at)

@@ -40,7 +40,7 @@ type belowFinder struct {
 type dirEntry struct {
 	path  string
 	isDir bool
-	repo.Leaf
+	leaf  repo.Leaf
 }
 
 func newBelowFinder(globs []string) *belowFinder {
@@ -72,9 +72,9 @@ func (f *belowFinder) add(e dirEntry) {
 	switch dir, is := strings.CutSuffix(e.path, "/"+rules.HiddenBundle); {
 	case is && f.named.Match(dir):
 		f.dirs = append(f.dirs, dir)
-	case e.Mode == repo.Symlink && f.named.Match(e.path):
+	case e.leaf.Mode == repo.Symlink && f.named.Match(e.path):
 		f.links = append(f.links, e)
-	case e.Mode == repo.Submodule && f.submodules && f.names(e.path):
+	case e.leaf.Mode == repo.Submodule && f.submodules && f.names(e.path):
 		f.mistake(document.CodeRead, e.path, `is a submodule, and "bundles" of the root's bundle could name a `+
 			"directory in it", "scan it with its own bundle, then use --allow "+check.AllowSubmodule)
 	}
@@ -100,8 +100,8 @@ func (f *belowFinder) find(root dirEntry) (all []string, err error) {
 			continue
 		}
 		if what := document.IDMistake(dir); what != "" {
-			f.mistake(document.CodeValue, dir, "has a bundle, and its name, which begins the ids of its rules, is "+what,
-				`rename it, or take it out of "bundles"`)
+			f.mistake(document.CodeValue, dir, "has a bundle, and its name, which begins the ids of its rules, is "+
+				what, `rename it, or take it out of "bundles"`)
 		}
 		if other := folded[strings.ToLower(dir)]; other != "" {
 			f.mistake(document.CodeTwo, dir, "has a bundle, and so has "+other+
@@ -154,7 +154,7 @@ func DirsWithBundle(root string, globs []string) ([]string, error) {
 		for _, e := range entries {
 			one := dirEntry{path: path.Join(dir.path, e.Name()), isDir: e.IsDir()}
 			if e.Type()&fs.ModeSymlink != 0 {
-				one.Mode = repo.Symlink
+				one.leaf.Mode = repo.Symlink
 			}
 			if one.path != ".git" {
 				all = append(all, one)
@@ -180,7 +180,7 @@ func DirsWithBundle(root string, globs []string) ([]string, error) {
 func (b *bundleLoader) dirsWithBundle(d *side, globs, allowed []string) ([]string, error) {
 	f := newBelowFinder(globs)
 	f.target = func(link dirEntry) (string, error) {
-		target, err := b.read(link.Hash)
+		target, err := b.read(link.leaf.Hash)
 		return string(target), err
 	}
 	f.has = func(dir string) (bool, error) {
@@ -201,7 +201,7 @@ func (b *bundleLoader) dirsWithBundle(d *side, globs, allowed []string) ([]strin
 		return f.find(dirEntry{})
 	}
 	f.list = func(dir dirEntry) (all []dirEntry, err error) {
-		err = b.repo.Entries(dir.Hash, func(name []byte, leaf repo.Leaf) {
+		err = b.repo.Entries(dir.leaf.Hash, func(name []byte, leaf repo.Leaf) {
 			all = append(all, dirEntry{path.Join(dir.path, string(name)), !leaf.Mode.IsLeaf(), leaf})
 		})
 		return all, err
@@ -210,5 +210,5 @@ func (b *bundleLoader) dirsWithBundle(d *side, globs, allowed []string) ([]strin
 	if err != nil {
 		return nil, err
 	}
-	return f.find(dirEntry{Leaf: repo.Leaf{Hash: root}})
+	return f.find(dirEntry{leaf: repo.Leaf{Hash: root}})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/tree"
 )
@@ -38,6 +39,7 @@ type bundleResolver struct {
 	baseHas bool             // the base has a bundle
 
 	baseBelow, headBelow []RuleSource // of directories
+	headNames            *glob.Set    // the directories that the head names
 	// untracked are the directories of rules in a work tree, where files count that git does not track.
 	untracked []string
 }
