@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
@@ -99,7 +100,11 @@ func (f *belowFinder) find(root dirEntry) (all []string, err error) {
 		if !is {
 			continue
 		}
-		if what := document.IDMistake(dir); what != "" {
+		what := document.IDMistake(dir)
+		if !utf8.ValidString(dir) {
+			what = "not UTF-8"
+		}
+		if what != "" {
 			f.mistake(document.CodeValue, dir, "has a bundle, and its name, which begins the ids of its rules, is "+
 				what, `rename it, or take it out of "bundles"`)
 		}
