@@ -100,7 +100,8 @@ func (r *repository) check(ctx context.Context, f *findings, path string) error 
 	rel, err := filepath.Rel(r.root, path)
 	rel = filepath.ToSlash(rel)
 	switch {
-	case r.run == nil && r.failed == nil, slices.Contains(r.dirs, bundleOf(path)): // validate checks it
+	case r.run == nil && r.failed == nil, // validate checks it
+		slices.Contains(r.dirs, bundleOf(path)) && !isBelow(bundleOf(path)):
 		return nil
 	case r.run == nil:
 		first, others, more := strings.Cut(r.failed.Error(), "\n")
@@ -237,7 +238,12 @@ func addMistakes(
 	}
 	notes, together := rules.Notes(source.Bundle), run.RuleSources{source}
 	if alone {
-		if err := rules.Together(together.Bundles()); err != nil {
+		if isBelow(dir) {
+			err = source.Bundle.CheckBelow()
+		} else {
+			err = rules.Together(together.Bundles())
+		}
+		if err != nil {
 			return err
 		}
 		notes = append(notes, together.AllowanceNotes()[0]...)

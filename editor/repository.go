@@ -20,6 +20,7 @@ import (
 type repository struct {
 	root   string // absolute, without symlinks
 	dirs   []string
+	below  []string            // globs of the directories whose bundles add rules
 	digest [sha256.Size]byte   // of the rule files
 	run    *run.Run            // for [run.Run.ForContent]; nil: there are no rules
 	failed error               // why; nil: there is no bundle
@@ -88,7 +89,16 @@ func (all *repositories) look(root string) (dirs []string, digest [sha256.Size]b
 		}
 		dir = realPath(dir)
 		dirs = append(dirs, dir)
-		err = filepath.WalkDir(filepath.Join(dir, "rules"), func(path string, e fs.DirEntry, err error) error {
+	}
+	if known := all.byRoot[root]; known != nil {
+		below, err := run.DirsWithBundle(root, known.below)
+		fmt.Fprintf(h, "%v\n", err)
+		for _, dir := range below {
+			dirs = append(dirs, filepath.Join(root, filepath.FromSlash(dir), rules.HiddenBundle))
+		}
+	}
+	for _, dir := range dirs {
+		err := filepath.WalkDir(filepath.Join(dir, "rules"), func(path string, e fs.DirEntry, err error) error {
 			fmt.Fprintf(h, "%q %v\n", path, err)
 			if err == nil && e.Type().IsRegular() && rules.LooksLikeRules(path) {
 				source, err := rules.ReadSource(path, path)
@@ -111,6 +121,8 @@ func (r *repository) load(all *repositories) {
 		r.failed = run.SparseBundle(r.root, err)
 		return
 	}
+	known, _ := run.LoadRules(all.policies, r.root) // the error is Open's
+	r.below = known.NamesBelow()
 	opened, err := run.Open(context.Background(), all.options(r.root))
 	if r.failed = err; err != nil {
 		return
@@ -140,6 +152,14 @@ func bundleOf(path string) string {
 		return filepath.Dir(dir)
 	}
 	return ""
+}
+
+// isBelow reports whether a bundle is for a directory below the root of a repository.
+func isBelow(bundle string) bool {
+	dir := realPath(filepath.Dir(bundle))
+	root, err := repo.Root(dir)
+	is, _ := repo.IsRoot(root)
+	return filepath.Base(bundle) == rules.HiddenBundle && err == nil && is && realPath(root) != dir
 }
 
 // ruleTexts returns the texts of a bundle's rule files by path: unsaved ones, or else those on disk. A file that

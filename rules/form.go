@@ -69,6 +69,9 @@ const (
 // containingKey is the key of "match" with the patterns that a file has one of, or the rule's are not asked of it.
 const containingKey = "containing"
 
+// bundlesKey is the key of the boundaries' file that names directories with a bundle.
+const bundlesKey = "bundles"
+
 const writeVersion = `write bundle: "0.2" as the first line of the file`
 
 func (s shape) level() document.Level {
@@ -81,7 +84,11 @@ func (s shape) level() document.Level {
 		Found: `"allowances" in a file of rules`, Fix: "move them to " + AllowancesFile,
 	}}
 	if s.name == BoundariesFile {
-		l.Optional = append(l.Optional, "owner")
+		l.Optional = append(l.Optional, "owner", bundlesKey)
+	} else {
+		l.Wrong[bundlesKey] = document.Wrong{
+			Found: `"bundles" in ` + path.Base(s.name), Fix: "move it to " + BoundariesFile,
+		}
 	}
 	if !s.isNamed() {
 		l.Required = []string{versionKey, "type", "rules"}
@@ -152,7 +159,7 @@ func (s shape) form() document.Form {
 		Mappings: []string{"examples"},
 		Levels:   []document.Level{s.level(), s.rule(), enforcementLevel, s.match(), exampleLevel},
 		Patterns: []string{boundaryKey, invariantKey},
-		Verbatim: []string{"files", "exclude", "content"},
+		Verbatim: []string{"files", "exclude", bundlesKey, "content"},
 	}
 	if s.is02 {
 		f.Levels = append(f.Levels, itemLevel(true))
@@ -170,6 +177,7 @@ func (s shape) keyForms() map[string]string {
 	return map[string]string{
 		versionKey:        `bundle: "0.2"`,
 		"type":            `"type: boundary", "type: invariant" or "type: deprecated", for the rules of the file`,
+		bundlesKey:        `bundles: ["services/*"]`,
 		"rules":           `"rules: []" if there is no rule`,
 		"id":              `"id: TEAM-TOPIC-001", unique in the bundle`,
 		"title":           `"title: …", one line about what is forbidden`,

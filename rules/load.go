@@ -114,6 +114,7 @@ type loader struct {
 	size     int         // of all contents
 	files    []*ruleFile // the files that were read, in the order in which errors are listed
 
+	bundles    []string // of the boundaries' file
 	allowances []Allowance
 	spots      []allowanceSpots // one per allowance
 	unknown    bool             // a file that could have enforced rules was not read
@@ -276,7 +277,7 @@ func (l *loader) bundle() *Bundle {
 		}
 	}
 	b := New(append(lists[Boundary], lists[Invariant]...), lists[deprecated])
-	b.FileExcludes, b.Is02 = excludes, l.has02()
+	b.FileExcludes, b.Is02, b.Bundles = excludes, l.has02(), l.bundles
 	b.SHA256, b.Files = identity(l.contents), map[string][sha256.Size]byte{}
 	for name, content := range l.contents {
 		b.Files[name] = sha256.Sum256(content)

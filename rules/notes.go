@@ -13,6 +13,7 @@ import (
 // Notes returns a bundle's lint notes, in the order of errors. Notes on the YAML itself, such as missing quotes, need
 // a bundle that Load read.
 func Notes(b *Bundle) []document.Note {
+	b = cmp.Or(b.plain, b)
 	notes := slices.Clone(b.notes)
 	n := noter{budget: maxComparisons, known: map[globOf][]string{}}
 	for _, list := range [][]Rule{b.Rules, b.Deprecated} {

@@ -108,6 +108,9 @@ func (f *ruleFile) top(l document.Level, key, whole, form, empty string) (docume
 func (f *ruleFile) head(top document.Entries) {
 	f.exclude, f.excludeAt = f.globs(top.At("exclude"), nil)
 	f.owner = f.ownerAt(top.At("owner"))
+	if f.name == BoundariesFile {
+		f.bundles, _ = f.globs(top.At(bundlesKey), nil)
+	}
 	if e := top.At("type"); e.Key != nil {
 		f.holds = Type(f.doc.Word(e, string(Boundary), string(Invariant), string(deprecated)))
 		f.doc.Reform(f.form())

@@ -87,6 +87,9 @@ type Rule struct {
 
 	NeverAllowed bool // allowances: never. No [Allowance] may be for this rule.
 
+	Below    string   // as in [Bundle]
+	ownFiles []string // with Below, a glob of the bundle's rule files, which its rules exclude
+
 	File string // the rule file within the bundle, such as "rules/boundaries.yml"
 	Line int    // 1-based, where the rule begins in File
 
@@ -99,12 +102,12 @@ type Rule struct {
 	slow                 []string                           // its slow regexes, as Load compiled them
 }
 
-// Excludes returns the exclude globs of the rule, then of its file.
+// Excludes returns the exclude globs of the rule, then of its file, then the rule files of a directory's bundle.
 func (r *Rule) Excludes() []string {
-	if len(r.FileExclude) == 0 {
+	if len(r.FileExclude)+len(r.ownFiles) == 0 {
 		return r.Exclude
 	}
-	return slices.Concat(r.Exclude, r.FileExclude)
+	return slices.Concat(r.Exclude, r.FileExclude, r.ownFiles)
 }
 
 // An Example is a test of a rule: a file that violates it, or passes.
@@ -143,6 +146,10 @@ type Bundle struct {
 	// FileExcludes are the rule files with an exclude, which narrows all of their rules, in the order of the rules,
 	// deprecated ones last. nil if made by [New].
 	FileExcludes []string
+	// Bundles are globs of the directories whose bundles add rules for the files below them.
+	Bundles []string
+	// Below is the directory of the tree whose files the bundle is for, as [Bundle.In] sets it; "" for the whole tree.
+	Below string
 	// SHA256 is the bundle's identity, in lower-case hexadecimal. For each rule file in byte order of its path it
 	// hashes the path, LF, the file's bytes with CRLF as LF, and LF.
 	SHA256 string
@@ -156,6 +163,7 @@ type Bundle struct {
 	notes         []document.Note    // found while loading
 	spots         []allowanceSpots   // of Allowances; nil if made by New
 	joined        bool               // it consists of several bundles
+	plain         *Bundle            // of a bundle Below a directory, as it was loaded; else nil
 }
 
 // Count returns how many enforced rules of type t the bundle has.

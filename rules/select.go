@@ -32,13 +32,14 @@ func (b *Bundle) Only(keep func(*Rule) bool) *Bundle {
 	}
 	some := New(kept, b.Deprecated)
 	some.SHA256, some.Is02, some.FileExcludes, some.Allowances = b.SHA256, b.Is02, b.FileExcludes, b.Allowances
+	some.Bundles, some.Below = b.Bundles, b.Below
 	return some
 }
 
 func (r *Rule) compile() {
 	r.files = newGlobs(r.Files, r.PathCase)
 	r.forbidden = newGlobs(r.ForbiddenFiles, r.PathCase)
-	r.exclude, r.fileExclude = glob.Compile(r.Exclude), glob.Compile(r.FileExclude)
+	r.exclude, r.fileExclude = glob.Compile(slices.Concat(r.Exclude, r.ownFiles)), glob.Compile(r.FileExclude)
 }
 
 // globs are the globs of a rule, matched with or without case.
@@ -145,7 +146,7 @@ func (b *Bundle) rulesOfExcludes() [][]*Rule {
 // duplicates do not count. The order matters only if neither file has an exclude.
 func (r *Rule) SameExcludes(o *Rule) bool {
 	if len(r.FileExclude) == 0 && len(o.FileExclude) == 0 {
-		return slices.Equal(r.Exclude, o.Exclude) // perhaps of version 0.1, where the order always mattered
+		return slices.Equal(r.Excludes(), o.Excludes()) // perhaps of version 0.1, where the order always mattered
 	}
 	set := func(globs []string) []string { return slices.Compact(slices.Sorted(slices.Values(globs))) }
 	return slices.Equal(set(r.Excludes()), set(o.Excludes()))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // Join returns one bundle with the rules and allowances of several: the boundaries of all in the order of the bundles,
@@ -68,6 +69,9 @@ func distinct(bundles []*Bundle) document.Errors {
 					e := newError(document.CodeTwo, "", fmt.Sprintf("two bundles have a rule with this id, "+
 						"number %d and number %d of --policy", other+1, i+1),
 						"give each rule its own id; a prefix for each bundle helps")
+					if b.Below != "" {
+						e.Found = "the bundle of " + verdict.Quote(b.Below) + " has a rule with this id, too"
+					}
 					e.Rule = id
 					mistakes = append(mistakes, e)
 				}
@@ -97,9 +101,10 @@ func enforced(bundles []*Bundle) *document.Error {
 }
 
 // CheckAllowances compares the allowances of the bundles of a run with all of their rules. An entry is an error if its
-// rule has "allowances: never" or is in no bundle. With several bundles, a missing rule is only a note, since another
-// bundle may have dropped it, and the entry allows nothing. Deprecated rules are fine. Of several entries for a rule,
-// only the first is reported. notes has an element per bundle, of which some may be nil.
+// rule has "allowances: never" or is in no bundle; one of a directory's bundle was checked alone. With several bundles,
+// a missing rule is only a note, since another bundle may have dropped it, and the entry allows nothing. Deprecated
+// rules are fine. Of several entries for a rule, only the first is reported. notes has an element per bundle, of which
+// some may be nil.
 func CheckAllowances(bundles []*Bundle) (mistakes document.Errors, notes [][]document.Note) {
 	var ids []string           // of the enforced rules
 	never := map[string]bool{} // by id, deprecated rules included
@@ -116,11 +121,17 @@ func CheckAllowances(bundles []*Bundle) (mistakes document.Errors, notes [][]doc
 		}
 	}
 	notes = make([][]document.Note, len(bundles))
+	ofTree := 0
+	for _, b := range bundles {
+		if b == nil || b.Below == "" {
+			ofTree++
+		}
+	}
 	for k, b := range bundles {
-		if b == nil {
+		if b == nil || b.Below != "" { // see [Bundle.CheckBelow]
 			continue
 		}
-		several := len(bundles) > 1 || b.joined
+		several := ofTree > 1 || b.joined
 		for _, e := range b.refusedAllowances(never, ids, several) {
 			if several {
 				notes[k] = append(notes[k], document.Note{

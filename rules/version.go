@@ -17,7 +17,7 @@ const (
 // keys02 returns the keys that a file of version 0.1 cannot have, with their depth.
 func keys02() map[string]int {
 	return map[string]int{
-		"type": 0, "exclude": 0, "owner": 0, neverKey: 1,
+		"type": 0, "exclude": 0, "owner": 0, bundlesKey: 0, neverKey: 1,
 		requiredKey: 2, forbiddenFilesKey: 2, requiredFilesKey: 2, "path_case": 2, "unparsable": 2,
 		"text": 3, "regex": 3, "key": 3, "each": 3,
 	}

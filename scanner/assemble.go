@@ -3,6 +3,7 @@ package scanner
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/scanner/check"
@@ -78,7 +79,13 @@ func byError(a, b verdict.Error) int {
 func treeErrors(about *shard.Run, f *shard.Findings, enforced []verdict.Rule) []verdict.Error {
 	all := f.TreeErrors
 	empty := func(message string) { all = append(all, verdict.Error{Code: code.Empty, Message: message}) }
-	looks := func(r verdict.Rule) bool { return r.Files > 0 || r.ChecksPaths }
+	isRoots := func(r verdict.Rule) bool {
+		return !slices.ContainsFunc(about.Policy, func(p verdict.Policy) bool {
+			return p.Directory != "" && strings.HasPrefix(r.ID, p.Directory+":")
+		})
+	}
+	only := slices.ContainsFunc(enforced, isRoots) // a directory's bundle covers nothing for the root's
+	looks := func(r verdict.Rule) bool { return (r.Files > 0 || r.ChecksPaths) && (!only || isRoots(r)) }
 	switch {
 	case !f.Listed || len(all) > 0 || about.Options.Allows(check.AllowEmpty):
 	case isEmpty(about, f):

@@ -63,8 +63,9 @@ type Policy struct {
 	// From is "disk", "builtin", or in a change "base", "head", "index", "bootstrap" (the head's or the index's, if
 	// the base has none), "commit" (--policy-ref).
 	From       string `json:"from"`
-	Commit     string `json:"commit"` // of a bundle read from a commit
-	SHA256     string `json:"sha256"` // the bundle's identity
+	Commit     string `json:"commit"`              // of a bundle read from a commit
+	Directory  string `json:"directory,omitempty"` // whose files the bundle is for, as in [Path]; "" for the whole tree
+	SHA256     string `json:"sha256"`              // the bundle's identity
 	Boundaries int    `json:"boundaries"`
 	Invariants int    `json:"invariants"`
 	Deprecated int    `json:"deprecated"` // counted, never enforced

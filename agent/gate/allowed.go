@@ -207,7 +207,7 @@ func (g *Gate) committed(in treePath) ([]rules.Allowance, *commit, error) {
 			if err != nil {
 				return nil, nil, err
 			}
-			if entries, err = run.AllowancesIn(r, hash, filepath.ToSlash(dir)); err != nil {
+			if entries, err = run.AllowancesIn(r, hash, filepath.ToSlash(dir), b.bundle.Below); err != nil {
 				return nil, nil, err
 			}
 		}

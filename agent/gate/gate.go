@@ -315,7 +315,7 @@ func Open(names []string, pins run.Pins, root string) (*Gate, error) {
 		err = fmt.Errorf("%s: %w", all[n-1].Name, err)
 	}
 	if err == nil {
-		err = pins.Check(all.Bundles())
+		err = pins.Check(all.OfTree().Bundles())
 	}
 	if err != nil {
 		return nil, err
@@ -353,13 +353,16 @@ func New(all run.RuleSources, root string) (*Gate, error) {
 			return nil, fmt.Errorf("cannot determine where the bundle %s is: %w", p.Name, disk.Cause(err))
 		}
 		g.bundles = append(g.bundles, bundleDir{p.Bundle, dir})
+		ruleDir := filepath.Join(dir, "rules")
+		g.Guarded = append(g.Guarded, ruleDir)
+		if p.Below != "" { // the root's rules check its files
+			continue
+		}
 		files := []string{rules.BoundariesFile, rules.InvariantsFile, rules.DeprecatedFile}
 		g.RuleFiles = append(g.RuleFiles, under(dir, files)...)
-		ruleDir := filepath.Join(dir, "rules")
 		if p.Bundle.Is02 {
 			g.RuleDirs = append(g.RuleDirs, ruleDir)
 		}
-		g.Guarded = append(g.Guarded, ruleDir)
 	}
 	return g, nil
 }

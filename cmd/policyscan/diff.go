@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/policyscan/policyscan/rules"
@@ -52,6 +53,12 @@ func (c *diffCmd) compare(d *verdict.PolicyDiff) error {
 	now, err := run.LoadCompared(c.New, gitEnvironment())
 	if err != nil {
 		return err
+	}
+	for _, g := range old.Bundle.Bundles {
+		if !slices.Contains(now.Bundle.Bundles, g) {
+			return fmt.Errorf("\"bundles\" of the new bundle no longer has %q, and which rules are lost depends on "+
+				"the tree; policyscan --diff-base of the repository lists them", g)
+		}
 	}
 	d.Before = run.NewRuleSet(run.RuleSources{old}).Policies[0]
 	d.After = run.NewRuleSet(run.RuleSources{now}).Policies[0]

@@ -22,6 +22,7 @@ import (
 type listCmd struct {
 	bundleArg `embed:""`
 	For       string `placeholder:"PATH" help:"@list_for"`
+	Tree      bool   `help:"@list_tree"`
 	JSON      bool   `name:"json" help:"Print JSON, with every field of each rule."`
 	ForAgents bool   `help:"@list_for_agents"`
 	Write     string `placeholder:"FILE" xor:"file" help:"@list_write"`
@@ -62,6 +63,9 @@ func (c *listCmd) list(std streams) error {
 			}
 		}
 		return nil
+	}
+	if c.Tree {
+		return c.tree(std, policies)
 	}
 	path := ""
 	if c.For != "" {

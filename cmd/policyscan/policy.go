@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -101,7 +102,42 @@ func (b *bundleArg) load() (run.RuleSources, error) {
 		}
 	}
 	if err == nil {
+		all, err = withBelow(all, "")
+	}
+	if err == nil {
 		err = all.CheckCombined()
 	}
 	return all, err
+}
+
+// withBelow adds the bundles of directories that loaded ones name, in the tree at root, or the one around the current
+// directory.
+func withBelow(all run.RuleSources, root string) (run.RuleSources, error) {
+	if len(all.NamesBelow()) == 0 {
+		return all, nil
+	}
+	place, err := run.Find(root)
+	if err != nil {
+		return all, err
+	}
+	return all.WithBelow(place.Root)
+}
+
+// tree prints the bundles of the tree.
+func (c *listCmd) tree(std streams, policies run.RuleSources) error {
+	if c.For != "" {
+		return errors.New("--for and --tree are both given; choose one")
+	}
+	all := run.NewRuleSet(policies).Policies
+	if c.JSON {
+		return printJSON(std, all)
+	}
+	rows := [][]string{{"DIRECTORY", "BUNDLE", "BOUNDARIES", "INVARIANTS", "ALLOWANCES"}}
+	for i, p := range all {
+		rows = append(rows, []string{
+			safe(cmp.Or(p.Directory, "-")), safe(policies[i].Name), grouped(p.Boundaries), grouped(p.Invariants),
+			grouped(len(policies[i].Bundle.Allowances)),
+		})
+	}
+	return printTable(std, rows)
 }

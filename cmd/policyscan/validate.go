@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
@@ -58,30 +59,55 @@ func (c *validateCmd) bundles(std streams, root string) (run.RuleSources, error)
 		return nil, err
 	}
 	var failed error
+	alone := len(all) == 1
 	for i := range all {
-		failed = errors.Join(failed, c.bundle(std, &all[i], len(all) == 1))
+		failed = errors.Join(failed, c.bundle(std, &all[i], alone))
 	}
 	if failed != nil {
 		return nil, failed
 	}
+	all, err = withBelow(all, root)
 	var list document.Errors
-	if errors.As(all.CheckCombined(), &list) {
+	if errors.As(err, &list) || err == nil && errors.As(all.CheckCombined(), &list) {
 		return nil, reportMistakes(std, all.String(), list)
 	}
-	if len(all) == 1 {
-		return all, nil // its notes were printed with the others
+	if err != nil {
+		return nil, err
 	}
 	for i, notes := range all.AllowanceNotes() {
-		err = cmp.Or(err, showNotes(std, &all[i], notes))
+		if p := &all[i]; alone || p.Below != "" {
+			err = cmp.Or(err, showBundle(std, p, append(rules.Notes(p.Bundle), notes...)))
+		} else {
+			err = cmp.Or(err, showNotes(std, p, notes))
+		}
+	}
+	if c.Dir == "" && len(c.Policy) == 0 {
+		err = cmp.Or(err, noteIgnored(std, all, root))
 	}
 	return all, err
 }
 
+// noteIgnored prints notes on the first bundles of directories that no bundle names.
+func noteIgnored(std streams, all run.RuleSources, root string) error {
+	place, err := run.Find(root)
+	if err != nil {
+		return err
+	}
+	dirs, _ := run.DirsWithBundle(place.Root, []string{"**"}) // mistakes there do not matter
+	var notes document.Errors
+	for _, dir := range dirs {
+		if !slices.ContainsFunc(all, func(s run.RuleSource) bool { return s.Below == dir }) && len(notes) < mostListed {
+			notes = append(notes, &document.Error{Bundle: place.Prefix, File: dir + "/" + rules.HiddenBundle,
+				Found: `not enforced: "bundles" of the root's bundle does not name the directory, so this bundle is ` +
+					"files like any other"})
+		}
+	}
+	return showMistakes(std, notes)
+}
+
+// bundle loads a bundle and, unless it is alone, prints its notes.
 func (c *validateCmd) bundle(std streams, p *run.RuleSource, alone bool) error {
 	err := p.Load()
-	if err == nil && alone {
-		err = run.RuleSources{*p}.CheckCombined()
-	}
 	var list document.Errors
 	if errors.As(err, &list) {
 		return reportMistakes(std, p.Name, list)
@@ -89,11 +115,15 @@ func (c *validateCmd) bundle(std streams, p *run.RuleSource, alone bool) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Name, err)
 	}
-	notes := rules.Notes(p.Bundle)
 	if alone {
-		notes = append(notes, run.RuleSources{*p}.AllowanceNotes()[0]...)
+		return nil
 	}
-	err = showNotes(std, p, notes)
+	return showBundle(std, p, rules.Notes(p.Bundle))
+}
+
+// showBundle prints the notes on a bundle, and its numbers.
+func showBundle(std streams, p *run.RuleSource, notes []document.Note) error {
+	err := showNotes(std, p, notes)
 	if p.Dir != "" && rules.HasOldSchema(p.Dir) {
 		file := safe(filepath.ToSlash(filepath.Join(p.Dir, rules.SchemaFile)))
 		err = cmp.Or(err, print(std.out,

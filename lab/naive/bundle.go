@@ -19,6 +19,7 @@ type RuleFile struct {
 	Type    string // boundary, invariant, deprecated
 	Version string // 0.1 or 0.2
 	Exclude []string
+	Bundles []string // globs of directories whose bundles add rules
 	Rules   []Rule
 }
 
@@ -34,6 +35,8 @@ type Rule struct {
 	UnparsableText              bool // what cannot be parsed is judged by the other items alone
 	TextAlone                   bool // its items with a key only decide which files the others are checked in
 	NeverAllowed                bool // allowances: never
+
+	Below string // the directory from which its globs count; "" for the root
 }
 
 // A Mistake is why a bundle is refused, and where.
@@ -92,16 +95,75 @@ func (r Rule) Selects(path string) bool {
 	return slices.ContainsFunc(r.Files, func(glob string) bool { return r.matches(glob, path) }) && !r.excludes(path)
 }
 
+// excludes reports whether an exclude takes a path from the rule, or it is a rule file of the rule's own directory.
 func (r Rule) excludes(path string) bool {
-	return anyMatch(r.Exclude, path) || anyMatch(r.FileExclude, path)
+	if r.Below == "" {
+		return anyMatch(r.Exclude, path) || anyMatch(r.FileExclude, path)
+	}
+	path, in := strings.CutPrefix(path, r.Below+"/")
+	name, own := strings.CutPrefix(path, ".policyscan/rules/")
+	own = own && strings.HasSuffix(name, ".yml") && !strings.Contains(name, "/")
+	return in && (own || anyMatch(r.Exclude, path) || anyMatch(r.FileExclude, path))
 }
 
 // matches is for files and forbidden_files, which may ignore case.
 func (r Rule) matches(glob, path string) bool {
+	below := r.Below
 	if r.IgnorePathCase {
-		glob, path = lower(glob), lower(path)
+		glob, path, below = lower(glob), lower(path), lower(below)
 	}
-	return Match(glob, path)
+	if below == "" {
+		return Match(glob, path)
+	}
+	path, in := strings.CutPrefix(path, below+"/")
+	return in && Match(glob, path)
+}
+
+// written is a glob as it would be in the root's bundle. The names of directories have no character of globs here.
+func (r Rule) written(glob string) string {
+	if r.Below == "" {
+		return glob
+	}
+	return r.Below + "/" + glob
+}
+
+// WithBelow adds the bundles of the directories that the bundle names in a tree.
+func (b *Bundle) WithBelow(tree []File) (*Bundle, []Mistake) {
+	rules := map[string]map[string]string{} // by directory and name
+	var mistakes []Mistake
+	var named []string
+	for _, f := range b.Files {
+		named = append(named, f.Bundles...)
+	}
+	for _, f := range tree {
+		dir, name, is := strings.Cut(f.Path, "/.policyscan/rules/")
+		if is && anyMatch(named, dir) {
+			if rules[dir] == nil {
+				rules[dir] = map[string]string{}
+			}
+			rules[dir][name] = f.Content
+		}
+	}
+	all := &Bundle{Files: slices.Clone(b.Files)}
+	for _, dir := range slices.Sorted(maps.Keys(rules)) {
+		for other := range rules {
+			if other != dir && lower(other) == lower(dir) {
+				mistakes = append(mistakes, Mistake{"", 0, dir + " in two cases"})
+			}
+		}
+		below, wrong := Load(rules[dir])
+		mistakes = append(mistakes, wrong...)
+		for _, f := range below.Files {
+			for i := range f.Rules {
+				f.Rules[i].ID, f.Rules[i].Below = dir+":"+f.Rules[i].ID, dir
+			}
+			all.Files = append(all.Files, f)
+			if f.Bundles != nil {
+				mistakes = append(mistakes, Mistake{f.Name, 0, "only the root names directories"})
+			}
+		}
+	}
+	return all, mistakes
 }
 
 // Load reads a bundle: the files below rules/ by their path there.

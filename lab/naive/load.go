@@ -43,6 +43,9 @@ func loadFile(name, content string) (RuleFile, []Mistake) {
 	known := []string{"bundle", "rules"}
 	if l.file.Version == "0.2" {
 		known = append(known, "exclude")
+		if name == "boundaries.yml" {
+			known = append(known, "bundles")
+		}
 		if !standard(name) {
 			known = append(known, "type")
 			l.fileType(top["type"])
@@ -51,6 +54,9 @@ func loadFile(name, content string) (RuleFile, []Mistake) {
 	l.known(doc.Content[0], known...)
 	if exclude := top["exclude"]; exclude != nil && l.file.Version == "0.2" {
 		l.file.Exclude = l.globs(exclude)
+	}
+	if bundles := top["bundles"]; bundles != nil && l.file.Version == "0.2" && name == "boundaries.yml" {
+		l.file.Bundles = l.globs(bundles)
 	}
 	rules := top["rules"]
 	if rules == nil || rules.Kind != yaml.SequenceNode {

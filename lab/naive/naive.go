@@ -176,7 +176,7 @@ func judgeFile(r Rule, f File, known map[string]*Parsed) []Violation {
 	for _, glob := range r.ForbiddenFiles {
 		if r.matches(glob, f.Path) && !r.excludes(f.Path) {
 			v := start()
-			v.Kind, v.Pattern, v.Occurrences = "file", glob, 1
+			v.Kind, v.Pattern, v.Occurrences = "file", r.written(glob), 1
 			found = append(found, v)
 		}
 	}
@@ -191,11 +191,15 @@ func missingFiles(r Rule, tree []File) []Violation {
 	var missing []Violation
 	for _, glob := range r.RequiredFiles {
 		there := slices.ContainsFunc(tree, func(f File) bool {
-			return f.Kind == Regular && f.Content != "" && Match(glob, f.Path) && !r.excludes(f.Path)
+			path, in := f.Path, true
+			if r.Below != "" {
+				path, in = strings.CutPrefix(path, r.Below+"/")
+			}
+			return f.Kind == Regular && f.Content != "" && in && Match(glob, path) && !r.excludes(f.Path)
 		})
 		if !there {
 			v := start()
-			v.RuleID, v.Kind, v.Pattern, v.Occurrences = r.ID, "missing", glob, 1
+			v.RuleID, v.Kind, v.Pattern, v.Occurrences = r.ID, "missing", r.written(glob), 1
 			missing = append(missing, v)
 		}
 	}

@@ -17,7 +17,7 @@ func (d *YAML) BeginAbout(n *yaml.Node, key string) {
 		return
 	}
 	// Set early, so that messages about lines before it can name it as well.
-	if id := d.peek(n, key); idMistake(id) == "" {
+	if id := d.peek(n, key); IDMistake(id) == "" {
 		d.rule = id
 	}
 }
@@ -54,9 +54,9 @@ func (d *YAML) peek(n *yaml.Node, key string) string {
 	return ""
 }
 
-// idMistake returns the mistake in an id. An id is one word: users see it in lists, type it after --rule and compare
-// it.
-func idMistake(id string) string {
+// IDMistake returns the mistake in an id; "" without one. An id is one word: users see it in lists, type it after
+// --rule and compare it.
+func IDMistake(id string) string {
 	if len(id) > maxIDBytes {
 		return fmt.Sprintf("longer than %d bytes", maxIDBytes)
 	}
@@ -74,7 +74,7 @@ func (d *YAML) RuleID(e Entry) string {
 	if !ok {
 		return ""
 	}
-	if what := idMistake(id); what != "" {
+	if what := IDMistake(id); what != "" {
 		d.Fail(CodeValue, e.Value, "the id is "+what, `write one word, such as "TF-NET-001"`)
 		return ""
 	}

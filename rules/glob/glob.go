@@ -179,3 +179,19 @@ func literal(glob string) (string, bool) {
 func base(path string) string {
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
+
+// In returns globs that count from a directory as globs that count from the root.
+func In(globs []string, dir string) []string {
+	var b strings.Builder
+	for i := range len(dir) {
+		if strings.IndexByte(escapable, dir[i]) >= 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(dir[i])
+	}
+	var all []string
+	for _, g := range globs {
+		all = append(all, b.String()+"/"+g)
+	}
+	return all
+}

@@ -148,6 +148,9 @@ func (a *adder) skip(p pair, format string, args ...any) {
 
 func (a *adder) add(p pair, n int64) {
 	switch {
+	case a.file.rules[p.rule].Below != a.file.bundle().Below && a.file.bundle().Below != "":
+		a.skip(p, "the bundle of a directory has allowances for its own rules only; leave --into out")
+		return
 	case a.file.rules[p.rule].NeverAllowed:
 		a.skip(p, `the rule says "allowances: never"; fix it`)
 		return

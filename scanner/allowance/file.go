@@ -81,10 +81,19 @@ func (l *File) Entries() []rules.Allowance { return l.bundle().Allowances }
 
 // edit changes and adds entries: change is called for each by its index. A file without an entry is deleted.
 func (l *File) edit(change func(i int, was Entry) (now Entry, keep bool), added []Entry) (deleted bool, err error) {
-	i := -1
+	i, dir := -1, l.bundle().Below
+	in, out := func(e Entry) Entry { return e }, func(e Entry) Entry { return e }
+	if dir != "" { // paths and rules count from there
+		in, out = func(e Entry) Entry { return e.In(dir) }, func(e Entry) Entry { return e.Out(dir) }
+		added = slices.Clone(added)
+	}
+	for k := range added {
+		added[k] = out(added[k])
+	}
 	text, err := rules.EditAllowances(l.text, func(was Entry) (Entry, bool) {
 		i++
-		return change(i, was)
+		now, keep := change(i, in(was))
+		return out(now), keep
 	}, added)
 	if err == nil {
 		err = l.write(text)
@@ -133,7 +142,7 @@ func choose(all run.RuleSources, root, into string) (int, error) {
 	var own, with []int // of the repository, and the ones among them with the file
 	var names []string
 	for i := range all {
-		if !insideAny(all[i].Dir, here) {
+		if all[i].Below != "" || !insideAny(all[i].Dir, here) { // the root's bundle can allow for all rules
 			continue
 		}
 		own, names = append(own, i), append(names, "--into "+all[i].Name)

@@ -74,6 +74,10 @@ func (all RuleSources) treeOf(s *RuleSource) (root, shown string) {
 	if err != nil {
 		return "", ""
 	}
+	if s.Below != "" {
+		up := strings.TrimSuffix(filepath.ToSlash(filepath.Dir(dir)), s.Below)
+		return filepath.FromSlash(up), strings.TrimSuffix(s.Name, s.Below+"/"+rules.HiddenBundle)
+	}
 	if filepath.Base(dir) == rules.HiddenBundle {
 		return filepath.Dir(dir), path.Dir(s.Name)
 	}
@@ -84,7 +88,7 @@ func (all RuleSources) treeOf(s *RuleSource) (root, shown string) {
 	if root, err = disk.Real(place.Root); err != nil {
 		return "", ""
 	}
-	if rel, err := filepath.Rel(root, dir); len(all) == 1 && (err != nil || !filepath.IsLocal(rel)) {
+	if rel, err := filepath.Rel(root, dir); len(all.OfTree()) == 1 && (err != nil || !filepath.IsLocal(rel)) {
 		return "", ""
 	}
 	return root, place.Shown

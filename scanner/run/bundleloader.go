@@ -86,6 +86,18 @@ func (d *side) under(r *repo.Repository, dir string, found func(path string, mod
 	})
 }
 
+// changes calls visit with the differences of the side from a tree.
+func (d *side) changes(r *repo.Repository, from repo.Hash, visit func(repo.Change) error) error {
+	if d.index != nil {
+		return r.DiffIndex(from, d.index, visit)
+	}
+	to, err := r.Tree(d.commit)
+	if err != nil {
+		return err
+	}
+	return r.Diff(from, to, visit)
+}
+
 // A bundleLoader finds the bundles of sides, and loads each of them once.
 type bundleLoader struct {
 	repo   *repo.Repository
@@ -100,8 +112,8 @@ func newBundleLoader(r *repo.Repository) *bundleLoader {
 }
 
 // AllowancesIn returns the allowances of the bundle in a directory of a commit. dir is from the tree's root, "." for
-// the root. Without a bundle the list is empty.
-func AllowancesIn(r *repo.Repository, commit repo.Hash, dir string) ([]rules.Allowance, error) {
+// the root. Without a bundle the list is empty. below is the directory that the bundle is for, or "".
+func AllowancesIn(r *repo.Repository, commit repo.Hash, dir, below string) ([]rules.Allowance, error) {
 	found, err := newBundleLoader(r).find(&side{commit: commit}, dir)
 	if errors.Is(err, errNoBundle) {
 		return nil, nil
@@ -109,7 +121,13 @@ func AllowancesIn(r *repo.Repository, commit repo.Hash, dir string) ([]rules.All
 	if err != nil {
 		return nil, err
 	}
-	return found[0].Bundle.Allowances, nil
+	all := slices.Clone(found[0].Bundle.Allowances)
+	for i := range all {
+		if below != "" {
+			all[i] = all[i].In(below)
+		}
+	}
+	return all, nil
 }
 
 // IsRuleFileAt reports whether a file of a commit is a rule file of a bundle that the commit has where the enforced

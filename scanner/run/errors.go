@@ -56,3 +56,25 @@ func Mistakes(err error) document.Errors {
 	}
 	return mistakes
 }
+
+// inBundle adds the side to the mistakes in its bundle. A file that is not a commit's is named by its path.
+func (b *bundleResolver) inBundle(mistakes document.Errors, d *side, hint string) document.Errors {
+	at, out := d.place(), make(document.Errors, len(mistakes))
+	if d.index != nil {
+		at = b.run.Place.Prefix
+	}
+	for i, m := range mistakes.In(at) {
+		c := *m
+		c.Found = d.name + "'s bundle: " + c.Found
+		if hint != "" {
+			c.Fix += "; " + hint
+		}
+		out[i] = &c
+	}
+	return out
+}
+
+func (r *Run) noteMistakes(err error) {
+	r.Errors = append(r.Errors, Errors(err)...)
+	r.Mistakes = append(r.Mistakes, Mistakes(err)...)
+}

@@ -309,7 +309,7 @@ func (r *Run) skipInCommit(head *side) error {
 		return nil
 	}
 	for _, p := range r.Sources {
-		if p.From != fromDisk {
+		if p.From != fromDisk || p.Below != "" {
 			continue
 		}
 		for name, sum := range p.Bundle.Files {

@@ -94,3 +94,17 @@ func (p Pins) mistake(number int, of string, b *rules.Bundle) *document.Error {
 		Fix:   "look at what is different in the bundle, and restore it, or change the hash",
 	}
 }
+
+// checkPins returns an error if bundles of a side do not have their pinned hashes.
+func (b *bundleResolver) checkPins(d *side, of func(*policyBundles) []RuleSource, note string) error {
+	var mistakes document.Errors
+	for i, p := range b.named {
+		for _, found := range of(p) {
+			if m := b.run.Pins.mistake(i, d.name+"'s bundle", found.Bundle); m != nil {
+				m.Found += note
+				mistakes = append(mistakes, m)
+			}
+		}
+	}
+	return anyOf(mistakes)
+}

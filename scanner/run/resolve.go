@@ -9,6 +9,7 @@ import (
 
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/tree"
 )
@@ -36,6 +37,11 @@ type bundleResolver struct {
 	loader  *bundleLoader
 	named   []*policyBundles // in the order of Options.Policies
 	baseHas bool             // the base has a bundle
+
+	baseBelow, headBelow []RuleSource // of directories
+	headNames            *glob.Set    // the directories that the head names
+	// untracked are the directories of rules in a work tree, where files count that git does not track.
+	untracked []string
 }
 
 type policyBundles struct {
@@ -48,6 +54,7 @@ type policyBundles struct {
 }
 
 func (p *policyBundles) ofBase() []RuleSource { return p.base }
+func (p *policyBundles) before() []RuleSource { return append(p.elsewhere, p.base...) }
 func (p *policyBundles) ofHead() []RuleSource { return p.head }
 
 // loadBundles loads the bundles that check a change into the run. On an error, the run keeps the bundles loaded so far.
@@ -87,7 +94,9 @@ func (r *Run) loadBundles(c change) error {
 	if err := b.loadHead(); err != nil {
 		return err
 	}
-	b.addSources()
+	if err := b.addSources(); err != nil {
+		return err
+	}
 	return b.loadStarts()
 }
 
@@ -138,6 +147,7 @@ func (b *bundleResolver) addUntracked() (err error) {
 			dirs = append(dirs, path.Join(p.dir, "rules"))
 		}
 	}
+	b.untracked = dirs
 	b.head.index, err = b.head.below(dirs)
 	return err
 }
@@ -179,7 +189,11 @@ func (b *bundleResolver) loadBase() error {
 	if err := b.checkPins(b.base, (*policyBundles).ofBase, ""); err != nil {
 		return err
 	}
-	return b.baseError(b.checkCombined((*policyBundles).ofBase))
+	if b.baseBelow, _, err = b.loadBelow(b.base, b.named, (*policyBundles).before); err != nil {
+		return b.baseError(err)
+	}
+	b.baseHas = b.baseHas || len(b.baseBelow) > 0
+	return b.baseError(b.checkCombined((*policyBundles).ofBase, b.baseBelow))
 }
 
 // findBefore finds the bundles of a snapshot before the change, and reports whether there are any. Where the directory
@@ -256,7 +270,10 @@ func (b *bundleResolver) loadHead() error {
 			return err
 		}
 	}
-	if err := b.checkCombined((*policyBundles).ofHead); err != nil {
+	if err := b.loadHeadBelow(); err != nil {
+		return err
+	}
+	if err := b.checkCombined((*policyBundles).ofHead, b.headBelow); err != nil {
 		if err := b.headError(err); err != nil {
 			return err
 		}
@@ -314,23 +331,9 @@ func (b *bundleResolver) missingInHead(p *policyBundles) error {
 	return &missing
 }
 
-// checkPins returns an error if bundles of a side do not have their pinned hashes.
-func (b *bundleResolver) checkPins(d *side, of func(*policyBundles) []RuleSource, note string) error {
-	var mistakes document.Errors
-	for i, p := range b.named {
-		for _, found := range of(p) {
-			if m := b.run.Pins.mistake(i, d.name+"'s bundle", found.Bundle); m != nil {
-				m.Found += note
-				mistakes = append(mistakes, m)
-			}
-		}
-	}
-	return anyOf(mistakes)
-}
-
 // checkCombined returns an error if the bundles of different names cannot be enforced together. Those of one name are
 // not compared: a base with bundles in both places of discovery can be repaired.
-func (b *bundleResolver) checkCombined(of func(*policyBundles) []RuleSource) error {
+func (b *bundleResolver) checkCombined(of func(*policyBundles) []RuleSource, below RuleSources) error {
 	bundles := make([]*rules.Bundle, len(b.named))
 	dir := ""
 	for i, p := range b.named {
@@ -340,7 +343,7 @@ func (b *bundleResolver) checkCombined(of func(*policyBundles) []RuleSource) err
 			bundles[i], dir = rules.Join(all.Bundles()...), all[len(all)-1].Dir
 		}
 	}
-	err := rules.Together(bundles)
+	err := rules.Together(append(bundles, below.Bundles()...))
 	var mistakes document.Errors
 	if errors.As(err, &mistakes) && len(bundles) == 1 && dir != "." && dir != "" {
 		return mistakes.In(dir + "/")
@@ -349,7 +352,7 @@ func (b *bundleResolver) checkCombined(of func(*policyBundles) []RuleSource) err
 }
 
 // addSources adds the found bundles to the result, and names them.
-func (b *bundleResolver) addSources() {
+func (b *bundleResolver) addSources() error {
 	bootstrap := !b.baseHas && (b.base != nil || b.run.Related != nil && b.run.PolicyRef == "") // an empty server
 	if bootstrap {
 		b.head.from = fromBootstrap
@@ -378,40 +381,24 @@ func (b *bundleResolver) addSources() {
 		}
 		sides = append(sides, head)
 	}
-	b.run.Policy = strings.Join(append(outside, sides...), " and ")
+	err := b.addBelow()
+	b.run.Policy = strings.Join(slices.Concat(outside, sides, RuleSources(b.run.Sources).below()), " and ")
+	return err
 }
 
 func (b *bundleResolver) add(d *side, s RuleSource) {
 	if s.From, s.Name = d.from, d.place()+s.Dir; d.index == nil {
 		s.Commit = d.commit.String()
 	}
+	if s.Below != "" { // the root's rules check its files
+		b.run.Sources = append(b.run.Sources, s)
+		return
+	}
 	b.run.RuleFiles = append(b.run.RuleFiles, s.files...)
 	if !slices.Contains(b.run.bundleDirs, s.Dir) {
 		b.run.bundleDirs = append(b.run.bundleDirs, s.Dir)
 	}
 	b.run.Sources = append(b.run.Sources, s)
-}
-
-// inBundle adds the side to the mistakes in its bundle. A file that is not a commit's is named by its path.
-func (b *bundleResolver) inBundle(mistakes document.Errors, d *side, hint string) document.Errors {
-	at, out := d.place(), make(document.Errors, len(mistakes))
-	if d.index != nil {
-		at = b.run.Place.Prefix
-	}
-	for i, m := range mistakes.In(at) {
-		c := *m
-		c.Found = d.name + "'s bundle: " + c.Found
-		if hint != "" {
-			c.Fix += "; " + hint
-		}
-		out[i] = &c
-	}
-	return out
-}
-
-func (r *Run) noteMistakes(err error) {
-	r.Errors = append(r.Errors, Errors(err)...)
-	r.Mistakes = append(r.Mistakes, Mistakes(err)...)
 }
 
 // loadStarts loads the allowances of the snapshots that the change starts from. Only bundles of 0.2 have any: without
@@ -424,10 +411,19 @@ func (b *bundleResolver) loadStarts() error {
 		d := &side{name: "the merge base", commit: commit}
 		var named []*policyBundles
 		for _, p := range b.named {
-			named = append(named, &policyBundles{name: p.name, dir: p.dir, inside: p.inside})
+			past := *p
+			past.base, past.head, past.elsewhere = nil, nil, nil
+			named = append(named, &past)
 		}
 		var entries []rules.Allowance
 		_, err := b.findBefore(d, named)
+		if err == nil {
+			var below RuleSources
+			below, _, err = b.loadBelow(d, named, (*policyBundles).before)
+			for _, one := range below.Bundles() {
+				entries = append(entries, one.Allowances...)
+			}
+		}
 		var mistakes document.Errors
 		switch {
 		case errors.As(err, &mistakes):

@@ -57,7 +57,7 @@ func NewRuleSet(sources []RuleSource) *RuleSet {
 	for i := range sources {
 		b := sources[i].Bundle
 		set.Policies = append(set.Policies, verdict.Policy{
-			From: sources[i].From, Commit: sources[i].Commit, SHA256: b.SHA256,
+			From: sources[i].From, Commit: sources[i].Commit, Directory: verdict.Path(b.Below), SHA256: b.SHA256,
 			Boundaries: b.Count(rules.Boundary), Invariants: b.Count(rules.Invariant), Deprecated: len(b.Deprecated),
 		})
 	}

@@ -43,6 +43,7 @@ type RuleSource struct {
 	Commit string // the hash; "" if it is not from a commit
 	Name   string // for display: a directory, builtin:NAME, or in git's syntax, such as 1234567:.policyscan
 	Dir    string // on disk; in git's trees from the root, "." for the root; "" for a builtin bundle
+	Below  string // the directory that it is for, from the root of the tree; "" for the whole tree
 	Bundle *rules.Bundle
 
 	files []check.RuleFile // in git's trees
@@ -152,14 +153,20 @@ func (s *RuleSource) sides() ruleSides {
 // RuleSources are the bundles that are enforced together.
 type RuleSources []RuleSource
 
-// LoadRules finds and loads bundles, and checks that they can be enforced together. With an error, it returns those up
-// to the failing one.
+// LoadRules finds and loads bundles, with those of directories of the tree at root that they name, and checks that they
+// can be enforced together. With an error, it returns those up to the failing one. Without a root it loads no others.
 func LoadRules(names []string, root string) (RuleSources, error) {
 	var all RuleSources
 	for _, name := range names {
 		s, err := loadRules(name, root)
 		all = append(all, s)
 		if err != nil {
+			return all, err
+		}
+	}
+	if root != "" {
+		var err error
+		if all, err = all.WithBelow(root); err != nil {
 			return all, err
 		}
 	}
@@ -171,7 +178,7 @@ func LoadRules(names []string, root string) (RuleSources, error) {
 func (all RuleSources) CheckCombined() error {
 	err := rules.Together(all.Bundles())
 	var mistakes document.Errors
-	if len(all) == 1 && errors.As(err, &mistakes) {
+	if len(all.OfTree()) == 1 && errors.As(err, &mistakes) {
 		return mistakes.In(all[0].PathPrefix())
 	}
 	return err
@@ -196,13 +203,35 @@ func (all RuleSources) Bundles() []*rules.Bundle {
 	return bundles
 }
 
-// String names the bundles for display.
+// OfTree returns the bundles that are for the whole tree.
+func (all RuleSources) OfTree() RuleSources {
+	return slices.DeleteFunc(slices.Clone(all), func(s RuleSource) bool { return s.Below != "" })
+}
+
+// String names the bundles for display, and counts those of directories.
 func (all RuleSources) String() string {
 	var names []string
-	for i := range all {
-		names = append(names, all[i].Name)
+	for _, s := range all.OfTree() {
+		names = append(names, s.Name)
 	}
-	return strings.Join(names, " and ")
+	return strings.Join(append(names, all.below()...), " and ")
+}
+
+// below names the directories of bundles, or counts them.
+func (all RuleSources) below() []string {
+	var dirs []string
+	for i := range all {
+		if dir := all[i].Below; dir != "" && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	if len(dirs) > 1 {
+		return []string{fmt.Sprintf("those of %d directories", len(dirs))}
+	}
+	for i := range dirs {
+		dirs[i] = "that of " + dirs[i]
+	}
+	return dirs
 }
 
 // narrow removes all rules except those with the ids of --rule; without ids, none. An unknown id is an error.

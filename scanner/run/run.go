@@ -306,13 +306,13 @@ func (r *Run) loadFromDisk() error {
 	if err != nil {
 		return r.adviseBundle(err)
 	}
-	if err := r.Pins.Check(all.Bundles()); err != nil {
+	if err := r.Pins.Check(all.OfTree().Bundles()); err != nil {
 		return err
 	}
 	r.Sources = all
 	for i := range all {
 		s := &all[i]
-		if s.Dir == "" {
+		if s.Dir == "" || s.Below != "" { // the root's rules check a directory's bundle
 			continue
 		}
 		for name, sum := range s.Bundle.Files {

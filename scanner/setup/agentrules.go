@@ -91,7 +91,7 @@ func agentLine(r *rules.Rule, dir string) string {
 	}
 	add("No file may be named like ", "or", codes(r.ForbiddenFiles))
 	add("There must be a file like ", "and", codes(r.RequiredFiles))
-	add("not in ", "or", codes(r.Excludes()))
+	add("not in ", "or", codes(slices.Concat(r.Exclude, r.FileExclude)))
 	if len(clauses) > 0 {
 		fmt.Fprintf(&b, " %s.", strings.Join(clauses, "; "))
 	}

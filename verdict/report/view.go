@@ -396,5 +396,8 @@ func (v *view) bundle(i int) string {
 	if b.Deprecated > 0 {
 		s += fmt.Sprintf(", %d deprecated and not enforced", b.Deprecated)
 	}
+	if b.Directory != "" {
+		s += ", for " + verdict.Visible(b.Directory)
+	}
 	return s + verdict.Visible(", from "+b.From+" (sha256 "+b.SHA256[:min(len(b.SHA256), 12)]+")")
 }

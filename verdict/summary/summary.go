@@ -185,7 +185,7 @@ func Row(v *verdict.Verdict) Repository {
 		ErrorCount: len(v.Errors),
 	}
 	for i := range v.Policy {
-		if v.Policy[i].From == "commit" {
+		if v.Policy[i].From == "commit" && v.Policy[i].Directory == "" {
 			r.OwnPolicy = v.Policy[i].SHA256
 		}
 	}

@@ -1,0 +1,262 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/policyscan/policyscan/rules"
+	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/glob"
+	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/scanner/tree"
+	"github.com/policyscan/policyscan/verdict"
+)
+
+// NamesBelow returns the globs by which bundles name directories.
+func (all RuleSources) NamesBelow() (globs []string) {
+	for i := range all {
+		if b := all[i].Bundle; b != nil && b.Below == "" {
+			globs = append(globs, b.Bundles...)
+		}
+	}
+	return globs
+}
+
+// WithBelow adds the bundles on disk in the directories that the loaded bundles name. root is the tree's.
+func (all RuleSources) WithBelow(root string) (RuleSources, error) {
+	globs := all.NamesBelow()
+	if len(globs) == 0 {
+		return all, nil
+	}
+	dirs, err := DirsWithBundle(root, globs)
+	below, err := loadDirs(dirs, err, func(dir string) (s RuleSource, err error) {
+		at := filepath.Join(root, filepath.FromSlash(dir), rules.HiddenBundle)
+		s = RuleSource{Name: filepath.ToSlash(at), Dir: at, From: fromDisk}
+		s.Bundle, err = rules.LoadDir(at)
+		return s, err
+	})
+	if mistakes := Mistakes(err); mistakes != nil {
+		place := At(root)
+		err = mistakes.In(place.Prefix)
+	}
+	return append(all, below...), err
+}
+
+// loadDirs loads the bundles of directories. The error has all mistakes, also those in err, with paths from the root.
+func loadDirs(dirs []string, err error, load func(dir string) (RuleSource, error)) (all []RuleSource, _ error) {
+	var mistakes document.Errors
+	if err = addMistakes(&mistakes, err); err != nil {
+		return nil, err
+	}
+	for _, dir := range dirs {
+		s, err := load(dir)
+		if err == nil {
+			err = s.Bundle.CheckBelow()
+		}
+		if some := Mistakes(err); some != nil {
+			mistakes = append(mistakes, inDir(some, path.Join(dir, rules.HiddenBundle))...)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.Below, s.Bundle = dir, s.Bundle.In(dir)
+		all = append(all, s)
+	}
+	return all, anyOf(mistakes)
+}
+
+// inDir adds a directory of the tree to the files of mistakes: the verdict, too, names it.
+func inDir(mistakes document.Errors, dir string) document.Errors {
+	mistakes = mistakes.In("")
+	for _, m := range mistakes {
+		m.File = path.Join(dir, m.File)
+	}
+	return mistakes
+}
+
+// loadBelow loads the bundles in directories that the bundles of a side name. It returns the globs, too.
+func (b *bundleResolver) loadBelow(d *side, named []*policyBundles, of func(*policyBundles) []RuleSource) (
+	all []RuleSource, globs []string, err error,
+) {
+	for _, p := range named {
+		found := RuleSources{p.outside}
+		if p.inside {
+			found = of(p)
+		}
+		globs = append(globs, found.NamesBelow()...)
+	}
+	if d.below != nil && len(globs) > 0 { // untracked ones, too
+		dirs, err := DirsWithBundle(b.run.Place.Root, globs)
+		if err != nil {
+			return nil, globs, err
+		}
+		for i, dir := range dirs {
+			dirs[i] = path.Join(dir, rules.HiddenBundle, path.Dir(rules.BoundariesFile))
+		}
+		if d.index, err = d.below(append(dirs, b.untracked...)); err != nil {
+			return nil, globs, err
+		}
+	}
+	if len(globs) == 0 || d.index == nil && d.commit.IsZero() {
+		return nil, globs, nil
+	}
+	dirs, err := b.loader.dirsWithBundle(d, globs, b.run.Allow)
+	all, err = loadDirs(dirs, err, func(dir string) (RuleSource, error) {
+		return b.loader.load(d, path.Join(dir, rules.HiddenBundle))
+	})
+	return all, globs, err
+}
+
+// loadHeadBelow loads the head's bundles in directories. A directory that keeps files must keep its bundle, if the
+// root's bundle still names it.
+func (b *bundleResolver) loadHeadBelow() error {
+	all, globs, err := b.loadBelow(&b.head, b.named, (*policyBundles).ofHead)
+	if b.headBelow = all; err != nil {
+		if err := b.headError(err); err != nil {
+			return err
+		}
+	}
+	b.headNames = glob.Compile(globs)
+	for i := range b.baseBelow {
+		if remains, err := b.remains(b.baseBelow[i].Below); err != nil {
+			return err
+		} else if remains {
+			if err := b.checkKept(b.baseBelow[i].Below); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkKept adds an error if the head has no bundle in a directory that its root's bundle names.
+func (b *bundleResolver) checkKept(dir string) error {
+	at := path.Join(dir, rules.HiddenBundle)
+	has, err := b.loader.has(&b.head, path.Join(at, path.Dir(rules.BoundariesFile)), at)
+	switch {
+	case err != nil && Mistakes(err) == nil:
+		return tree.RepoError(err)
+	case has || err != nil || !b.headNames.Match(dir): // loadBelow has returned the mistakes
+		return nil
+	}
+	return b.headError(&document.Error{Code: document.CodeMissing,
+		Found: "the change removes the bundle of the directory " + verdict.Quote(dir) + `, which "bundles" names`,
+		Fix:   `keep it, with "rules: []" if it has no rule, or take the directory out of "bundles"`})
+}
+
+// remains reports whether the head has files in a directory.
+func (b *bundleResolver) remains(dir string) (bool, error) {
+	leaf, found, err := b.head.lookup(b.run.Repo, dir)
+	if err != nil {
+		return false, tree.RepoError(err)
+	}
+	return found && !leaf.Mode.IsLeaf(), nil
+}
+
+// addBelow adds the bundles in directories. The rules of a directory that a change moves go with it: the base's are
+// enforced where the head has it.
+func (b *bundleResolver) addBelow() error {
+	heads := slices.Clone(b.headBelow)
+	moves, err := b.moves()
+	for i := range b.baseBelow {
+		s := b.baseBelow[i]
+		remains, lookupErr := b.remains(s.Below)
+		if err = cmp.Or(err, lookupErr); err != nil {
+			return err
+		}
+		for _, dir := range moves[s.Below] {
+			b.run.Notes = append(b.run.Notes, fmt.Sprintf("%s was moved to %s: its rules check it there",
+				verdict.Path(s.Below), verdict.Path(dir)))
+			at, was := s, s.Below
+			if remains {
+				was = ""
+			} else if err := b.checkKept(dir); err != nil {
+				return err
+			}
+			at.Below, at.Bundle = dir, s.Bundle.Moved(dir, was)
+			b.add(b.base, at)
+			if k := slices.IndexFunc(heads, func(h RuleSource) bool { return h.Below == dir }); k >= 0 && was != "" {
+				heads[k].Bundle = heads[k].Bundle.Moved(dir, was)
+				heads[k].Bundle.Continue(was)
+			}
+		}
+		switch {
+		case remains:
+			b.add(b.base, s)
+		case len(moves[s.Below]) == 0: // a directory that does not exist lacks no file
+			s.Bundle = s.Bundle.Only(func(r *rules.Rule) bool { return len(r.RequiredFiles) == 0 })
+			b.add(b.base, s)
+		}
+	}
+	for _, s := range heads {
+		b.add(&b.head, s)
+	}
+	return err
+}
+
+// moves returns the new directories of the head to which the directories of the base's bundles were moved. These have a
+// file that left the old one, with the same content and path from the directory; or nothing remains there, and they
+// have a bundle with a rule of its bundle. A directory within one that keeps its bundle is part of that.
+func (b *bundleResolver) moves() (map[string][]string, error) {
+	moves := map[string][]string{}
+	for _, commit := range b.starts {
+		if len(b.baseBelow) == 0 {
+			break
+		}
+		from, err := b.run.Repo.Tree(commit)
+		if err != nil {
+			return nil, tree.RepoError(err)
+		}
+		left, added := map[string][]string{}, []repo.Change{} // old directories by path from there and content
+		key := func(path string, blob repo.Hash) string { return path + "\x00" + blob.String() }
+		err = b.head.changes(b.run.Repo, from, func(c repo.Change) error {
+			if c.Old.Mode == 0 {
+				added = append(added, c)
+			}
+			for i := range b.baseBelow {
+				dir := b.baseBelow[i].Below
+				if name, in := strings.CutPrefix(c.Path, dir+"/"); in && c.New.Mode == 0 {
+					left[key(name, c.Old.Hash)] = append(left[key(name, c.Old.Hash)], dir)
+				}
+			}
+			return nil
+		})
+		move := func(old, dir string) {
+			keeps := slices.ContainsFunc(b.headBelow, func(h RuleSource) bool { return h.Below == old })
+			if err != nil || slices.Contains(moves[old], dir) || keeps && strings.HasPrefix(dir, old+"/") {
+				return
+			}
+			var known bool
+			if _, known, err = b.run.Repo.Lookup(from, dir); err == nil && !known {
+				moves[old] = append(moves[old], dir)
+			}
+		}
+		for _, c := range added {
+			for i, char := range c.Path {
+				if char == '/' && len(left) > 0 {
+					for _, old := range left[key(c.Path[i+1:], c.New.Hash)] {
+						move(old, c.Path[:i])
+					}
+				}
+			}
+		}
+		for _, s := range b.baseBelow {
+			remains, lookupErr := b.remains(s.Below)
+			err = cmp.Or(err, lookupErr)
+			for _, h := range b.headBelow {
+				if !remains && h.Bundle.Shares(s.Bundle) {
+					move(s.Below, h.Below)
+				}
+			}
+		}
+		if err != nil {
+			return nil, tree.RepoError(err)
+		}
+	}
+	return moves, nil
+}
