@@ -597,7 +597,7 @@ agent/dialect/native 388 1
 agent/dialect/sigmashake 1215 6 notes on rules that fire on every call
 agent/doctor 371 3 a hook that is proven to run
 agent/edit 1473 5 the edits of Visual Studio Code's tools
-agent/gate 2322 35 a call's files are found once for all gates
+agent/gate 2325 35 a call's files are found once for all gates
 agent/hook 904 11 an answer that cannot be written is in the log
 agent/private 221 10 directories that only the person can write; from agent/session
 agent/protocol 819 18 what agents send at the end of a turn, and are answered; calls that another agent's hook gets
@@ -605,21 +605,21 @@ agent/record 325 5
 agent/session 340 14 where a session began, and how often it was sent back
 agent/settings 1218 17 the settings that count, for the doctor
 agent/turn 183 9 what a session changed
-cmd/policyscan 5845 0 --levels, --calls auto, sparse checkouts, packs
-editor 2027 3 the language server
+cmd/policyscan 5916 0 --levels, --calls auto, sparse checkouts, packs
+editor 2053 3 the language server
 internal/cputime 61 3
 internal/disk 265 15 the walk up from a directory, which six rooms had
 internal/late 14 1
-rules 4353 106 conditions, numbers, exceptions, containing
-rules/document 1628 86 keys that are ignored, of claudecube
-rules/glob 1433 37
+rules 4489 114 conditions, numbers, exceptions, containing
+rules/document 1628 87 keys that are ignored, of claudecube
+rules/glob 1449 38
 rules/keyitem 829 46 conditions, order of numbers, quantities
 rules/owners 171 6 CODEOWNERS of GitHub and GitLab
 rules/regex 2257 28 the automaton of many regexes
 rules/starter 180 7 packs, ten of them
-scanner 2455 36 why an item finds nothing; explain of a rule
+scanner 2461 36 why an item finds nothing; explain of a rule
 scanner/action 318 6
-scanner/allowance 2358 73 with the editor of allowances.yml, which was 2045 lines
+scanner/allowance 2366 73 with the editor of allowances.yml, which was 2045 lines
 scanner/baseline 1003 12
 scanner/check 2485 68 containing, only: unparsable; why an item finds nothing
 scanner/checkout 1250 26 with attributes and recode, which were 1501 lines; which files decide
@@ -634,11 +634,11 @@ scanner/policydiff 724 2 the effect of a rule's change, and a witness; with the 
 scanner/push 425 3 git's pre-receive hook
 scanner/repo 6011 111 SHA-256, reftable, split index, its own commit-graph
 scanner/reuse 133 8
-scanner/run 4241 70 a sparse checkout without its bundle; packs by name
+scanner/run 4805 74 a sparse checkout without its bundle; packs by name
 scanner/setup 1176 25 packs by what is there, and their updates, which overwrite nothing that changed meanwhile; rules where agents read them
 scanner/tree 2192 58 errors of repositories are named here; --uncommitted
 scanner/worktree 1123 47
-verdict 1168 91 patterns and conditions in words; why a place is one; Azure's commands
+verdict 1169 91 patterns and conditions in words; why a place is one; Azure's commands
 verdict/code 60 36
 verdict/linehash 334 11
 verdict/output 1167 35 a report names the field of its format; reports of a document without a file
