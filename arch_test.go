@@ -606,13 +606,13 @@ agent/session 340 14 where a session began, and how often it was sent back
 agent/settings 1218 17 the settings that count, for the doctor
 agent/turn 183 9 what a session changed
 cmd/policyscan 5916 0 --levels, --calls auto, sparse checkouts, packs
-editor 2053 3 the language server
+editor 2053 3 the language server; bundles in directories
 internal/cputime 61 3
 internal/disk 265 15 the walk up from a directory, which six rooms had
 internal/late 14 1
-rules 4489 114 conditions, numbers, exceptions, containing
+rules 4489 114 conditions, numbers, exceptions, containing; owners; bundles in directories
 rules/document 1628 87 keys that are ignored, of claudecube
-rules/glob 1449 38
+rules/glob 1449 38 globs of a directory
 rules/keyitem 829 46 conditions, order of numbers, quantities
 rules/owners 171 6 CODEOWNERS of GitHub and GitLab
 rules/regex 2257 28 the automaton of many regexes
@@ -634,7 +634,7 @@ scanner/policydiff 724 2 the effect of a rule's change, and a witness; with the 
 scanner/push 425 3 git's pre-receive hook
 scanner/repo 6011 111 SHA-256, reftable, split index, its own commit-graph
 scanner/reuse 133 8
-scanner/run 4805 74 a sparse checkout without its bundle; packs by name
+scanner/run 4805 74 a sparse checkout without its bundle; packs by name; owners; a table of eleven CI systems; bundles in directories
 scanner/setup 1176 25 packs by what is there, and their updates, which overwrite nothing that changed meanwhile; rules where agents read them
 scanner/tree 2192 58 errors of repositories are named here; --uncommitted
 scanner/worktree 1123 47
