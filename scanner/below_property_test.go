@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -14,6 +15,8 @@ import (
 	"github.com/policyscan/policyscan/scanner/run"
 	"github.com/policyscan/policyscan/verdict"
 )
+
+var long = flag.Bool("long", false, "do all of the tests that otherwise do a part")
 
 // belowNames are names of directories and files that globs could mistake for others.
 var belowNames = []string{"a", "b", "A", "[a]", "a*", "{a,b}", "x.tf", "y.yml", ".policyscan", "rules", "a b", "-"}

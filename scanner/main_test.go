@@ -21,8 +21,6 @@ import (
 	"github.com/policyscan/policyscan/verdict"
 )
 
-var long = flag.Bool("long", false, "do all of the tests that otherwise do a part")
-
 // A childScan is a scan in its own process, for tests that measure memory, scan as another user or expect a crash.
 type childScan struct {
 	Dir      string
