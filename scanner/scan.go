@@ -56,8 +56,8 @@ func newScan(r *run.Run) *scan {
 	}
 	if r.Reuse != nil && !compares {
 		s.checker.Cache = &check.Cache{Reuse: r.Reuse, Depend: []string{r.Version}, Commit: r.Tree.Scope().HeadCommit}
-		for i := range r.Rules.Policies {
-			s.checker.Cache.Depend = append(s.checker.Cache.Depend, r.Rules.Policies[i].SHA256)
+		for _, p := range r.Rules.Policies {
+			s.checker.Cache.Depend = append(s.checker.Cache.Depend, p.Directory, p.SHA256)
 		}
 	}
 	if r.Rules.Bundle.RequiresFiles() && hasWholeTree(mode) {

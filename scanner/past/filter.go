@@ -24,6 +24,7 @@ type filter struct {
 	checker  *check.Checker
 	off      bool // every change could be refused
 	unruled  bool // there is no bundle
+	below    bool // the bundle names directories with their own
 	rules    map[string]bool
 	required map[rules.GlobOf]int // how many files satisfy each glob
 }
@@ -78,16 +79,16 @@ func (b *branch) filterAll(ctx context.Context) (contents []content, err error) 
 	var f *filter
 	for i := range b.steps {
 		s := &b.steps[i]
-		had, removed, odd := *state, false, len(state.coding) > 0
+		had, removed, linked, odd := *state, false, false, len(state.coding) > 0
 		for _, c := range s.files {
 			state.apply(c)
 			removed = removed || isFile(c.Old) && !isFile(c.New)
 			for _, l := range []repo.Leaf{c.Old, c.New} {
-				odd = odd || l != (repo.Leaf{}) && !isFile(l)
+				linked = linked || l != (repo.Leaf{}) && !isFile(l)
 			}
 		}
 		switch {
-		case b.Bundles == nil && slices.ContainsFunc(s.files, isBundled):
+		case slices.ContainsFunc(s.files, isBelow), b.Bundles == nil && slices.ContainsFunc(s.files, isBundled):
 			f, s.exact = nil, true
 			continue
 		case s.parent == nil:
@@ -100,8 +101,8 @@ func (b *branch) filterAll(ctx context.Context) (contents []content, err error) 
 			s.outcome = &outcome{unruled: true}
 			continue
 		}
-		s.exact = s.exact || f.off || odd || len(state.coding) > 0 ||
-			removed && had.links > 0 && !f.checker.Bundle.Uniform()
+		s.exact = s.exact || f.off || odd || linked || len(state.coding) > 0 ||
+			removed && (f.below || had.links > 0 && !f.checker.Bundle.Uniform()) // a directory's rules move with a file
 		s.exact = f.lacksRequired(b, s.files) || s.exact
 		for _, c := range s.files {
 			if s.exact || !isFile(c.New) || b.isOwn(c.Path) {
@@ -123,6 +124,9 @@ func (b *branch) filterAll(ctx context.Context) (contents []content, err error) 
 			}
 			s.contents = append(s.contents, at)
 		}
+		if linked && f.below {
+			f = nil // a link can be to a directory with a bundle
+		}
 	}
 	return contents, err
 }
@@ -132,6 +136,9 @@ func isBundled(c repo.Change) bool {
 	dir, _, _ := strings.Cut(c.Path, "/")
 	return dir == rules.HiddenBundle || dir == path.Dir(rules.BoundariesFile)
 }
+
+// isBelow reports whether a file can be in the bundle of a directory.
+func isBelow(c repo.Change) bool { return strings.Contains(c.Path, "/"+rules.HiddenBundle) }
 
 // newFilter returns the filter for a change and the later ones with the same rules.
 func (b *branch) newFilter(ctx context.Context, s *step) *filter {
@@ -144,6 +151,7 @@ func (b *branch) newFilter(ctx context.Context, s *step) *filter {
 	defer r.Close()
 	f.checker = &check.Checker{Bundle: r.Rules.Bundle, Plans: r.Plans, Limiter: r.Limiter, Allowed: r.Allow}
 	f.off = len(r.Errors) > 0 || len(r.Rules.Bundle.Rules) == 0
+	f.below = len(run.RuleSources(r.Sources).NamesBelow()) > 0
 	for i := range r.Rules.Bundle.Rules {
 		rule := &r.Rules.Bundle.Rules[i]
 		f.rules[rule.ID] = true

@@ -59,6 +59,10 @@ type: invariant
 rules:
   - {id: F-1, title: Other than the rules, match: {required_files: ["**/*.yml"]}}
 `, `bundle: "0.2"
+bundles: ["/a", "c/*", "n/*"]
+rules:
+  - {id: T-1, title: A text, match: {files: ["**/*.json"], forbidden_patterns: [gamma]}}
+`, `bundle: "0.2"
 rules:
   - {id: BAD
 `,
@@ -148,7 +152,17 @@ func (g *generator) history(name string) {
 		}
 		for range g.IntN(4) {
 			path := g.path()
-			switch g.IntN(12) {
+			switch g.IntN(14) {
+			case 12:
+				dir := g.one("a", "c/d", "n/q", "b") + "/.policyscan"
+				if fmt.Fprintf(&g.out, "D %s\n", dir); g.IntN(4) > 0 {
+					g.file("100644", dir+"/rules/boundaries.yml", bundles[g.IntN(2)])
+				}
+			case 13:
+				if text, is := previous["a/x.tf"]; is {
+					g.out.WriteString("D a/x.tf\n")
+					g.file("100644", g.one("n/q/x.tf", "n/r/x.tf"), text)
+				}
 			case 0, 1:
 				fmt.Fprintf(&g.out, "D %s\n", path)
 			case 2:

@@ -125,13 +125,23 @@ func (b *bundleResolver) loadHeadBelow() error {
 	for i := range b.baseBelow {
 		if remains, err := b.remains(b.baseBelow[i].Below); err != nil {
 			return err
-		} else if remains {
+		} else if remains && b.isOlder(b.baseBelow[i].Below) {
 			if err := b.checkKept(b.baseBelow[i].Below); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// isOlder reports whether the bundle of a directory may be older than the change, which else cannot remove it.
+func (b *bundleResolver) isOlder(dir string) bool {
+	at := path.Join(dir, rules.HiddenBundle, path.Dir(rules.BoundariesFile))
+	return len(b.starts) == 0 || b.run.Related != nil || // a push can be forced
+		slices.ContainsFunc(b.starts, func(start repo.Hash) bool {
+			_, found, err := (&side{commit: start}).lookup(b.run.Repo, at)
+			return found || err != nil
+		})
 }
 
 // checkKept adds an error if the head has no bundle in a directory that its root's bundle names.
