@@ -629,12 +629,12 @@ scanner/keys 1878 42 conditions, any, numbers, texts that are JSON; one walk for
 scanner/keys/formats 4473 16 JSON in texts, Dockerfiles; YAML and HCL that programs read differently
 scanner/match 3521 37 the bytes of occurrences; regexes that are matched together
 scanner/needle 1063 13 the search calls nothing for a place: a function that is passed costs 5 % of a scan
-scanner/past 886 6 the filter of past changes, and what they introduced and removed again
+scanner/past 894 6 the filter of past changes, and what they introduced and removed again
 scanner/policydiff 724 2 the effect of a rule's change, and a witness; with the comparison of rules from scanner/run
 scanner/push 425 3 git's pre-receive hook
 scanner/repo 6011 111 SHA-256, reftable, split index, its own commit-graph
 scanner/reuse 133 8
-scanner/run 4805 74 a sparse checkout without its bundle; packs by name; owners; a table of eleven CI systems; bundles in directories
+scanner/run 4815 74 a sparse checkout without its bundle; packs by name
 scanner/setup 1176 25 packs by what is there, and their updates, which overwrite nothing that changed meanwhile; rules where agents read them
 scanner/tree 2192 58 errors of repositories are named here; --uncommitted
 scanner/worktree 1123 47
