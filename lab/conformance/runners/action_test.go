@@ -322,8 +322,8 @@ func TestActionPolicyRepository(t *testing.T) {
 	r.commit("rules/invariants.yml", rulesOfNone)
 	commit := r.commit("rules/boundaries.yml", strings.NewReplacer("NET-1", "CENTRAL-1", "0.0.0.0/0", "secret", "**/*.tf", "**").Replace(rulesOfOne))
 	hash := strings.TrimSpace(must(t, r.path("repo"), filepath.Join(r.bin, "policyscan"), "pin", commit+":", "--print", "sha256"))
-	for from, to := range map[string]string{"repo": "policy", "team": "repo"} {
-		if err := os.Rename(r.path(from), r.path(to)); err != nil {
+	for _, move := range [][2]string{{"repo", "policy"}, {"team", "repo"}} {
+		if err := os.Rename(r.path(move[0]), r.path(move[1])); err != nil {
 			t.Fatal(err)
 		}
 	}
