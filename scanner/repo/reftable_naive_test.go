@@ -273,9 +273,11 @@ func naiveTable(file []byte, hashSize int) (refs refMap, failed any) {
 	}
 	if first := binary.BigEndian.Uint64(footer[header:]); first == 0 {
 		for i := 1; i < 5 && end == len(text); i++ {
-			if p := binary.BigEndian.Uint64(footer[header+8*i:]); p != 0 && i == 1 {
-				end = int(p >> 5)
-			} else if p != 0 {
+			p := binary.BigEndian.Uint64(footer[header+8*i:])
+			if i == 1 {
+				p >>= 5
+			}
+			if p != 0 {
 				end = int(p)
 			}
 		}
