@@ -348,9 +348,17 @@ func (h *hookRepo) commitOnDisk() string {
 	h.t.Helper()
 	index := filepath.Join(h.dir, h.work, ".git/index")
 	staged := readFile(h.t, index)
+	st, err := os.Stat(index)
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	h.git("add", "-u")
 	commit := h.git("commit-tree", "-p", "HEAD", "-m", "x", h.git("write-tree"))
 	if err := os.WriteFile(index, []byte(staged), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+	// With a later time git would take a file that changed just after it wrote the index as unchanged.
+	if err := os.Chtimes(index, st.ModTime(), st.ModTime()); err != nil {
 		h.t.Fatal(err)
 	}
 	return commit
