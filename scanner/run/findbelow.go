@@ -226,6 +226,18 @@ func addMistakes(list *document.Errors, err error) error {
 	return err
 }
 
+// NamesNotes returns notes on the globs of a tree's bundle that match none of the directories with a bundle.
+func (all RuleSources) NamesNotes(b *rules.Bundle) (notes []document.Note) {
+	for _, g := range b.Bundles {
+		set := glob.Compile([]string{g})
+		if !slices.ContainsFunc(all, func(s RuleSource) bool { return s.Below != "" && set.Match(s.Below) }) {
+			notes = append(notes, document.Note{File: rules.BoundariesFile,
+				Text: fmt.Sprintf(`%q of "bundles" matches no directory that has a bundle`, g)})
+		}
+	}
+	return notes
+}
+
 // DirsWithBundle returns the directories of a tree on disk that globs name and that have a bundle. Submodules are
 // directories there.
 func DirsWithBundle(root string, globs []string) ([]string, error) {
