@@ -111,7 +111,7 @@ func ReadSource(name, shown string) (*document.Source, error) {
 // fails if .policyscan is a symlink, which could point anywhere, or not a directory. The bundle need not be valid;
 // LoadDir checks it.
 func Discover(root string) (string, error) {
-	hidden, err := HasHidden(root)
+	hidden, err := hasHidden(root)
 	if err != nil {
 		return "", err
 	}
@@ -141,8 +141,8 @@ func TwoBundles(where string) *document.Error {
 		"keep one of them, or choose one with --policy")
 }
 
-// HasHidden reports whether a directory has a bundle in .policyscan. It fails if that is a symlink or a file.
-func HasHidden(root string) (bool, error) {
+// hasHidden reports whether a directory has a bundle in .policyscan. It fails if that is a symlink or a file.
+func hasHidden(root string) (bool, error) {
 	hidden := filepath.Join(root, HiddenBundle)
 	stat, err := os.Lstat(hidden)
 	switch {

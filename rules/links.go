@@ -18,8 +18,16 @@ type linkClass struct {
 	files, exclude *glob.Follower // of paths below a directory
 }
 
-// linkClasses returns the classes of a bundle's rules, in the order of their first rules.
+// linkClasses returns the classes of a bundle's rules, in the order of their first rules. The rule files of a
+// directory's bundle are like any other there, as those of the root's are.
 func linkClasses(rules []Rule) []linkClass {
+	rules = slices.Clone(rules)
+	for i := range rules {
+		if r := &rules[i]; r.ownFiles != nil {
+			r.ownFiles = nil
+			r.compile()
+		}
+	}
 	var classes []linkClass
 	known := map[string]int{}
 	add := func(i int, list []string, paths bool) {
@@ -107,8 +115,9 @@ func (b *Bundle) LostBy(rule int, link, target string) (lost string, excluded bo
 			}
 		}
 	}
-	exclude := glob.NewFollower(r.Excludes(), false)
-	for _, g := range r.Excludes() {
+	excludes := slices.Concat(r.Exclude, r.FileExclude)
+	exclude := glob.NewFollower(excludes, false)
+	for _, g := range excludes {
 		if !glob.NewFollower([]string{g}, false).Below(target).Within(exclude.Below(link)) {
 			return g, true
 		}

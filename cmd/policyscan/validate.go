@@ -74,14 +74,18 @@ func (c *validateCmd) bundles(std streams, root string) (run.RuleSources, error)
 	if err != nil {
 		return nil, err
 	}
+	here := c.Dir == "" && len(c.Policy) == 0
 	for i, notes := range all.AllowanceNotes() {
+		if here {
+			notes = append(notes, all.NamesNotes(all[i].Bundle)...)
+		}
 		if p := &all[i]; alone || p.Below != "" {
 			err = cmp.Or(err, showBundle(std, p, append(rules.Notes(p.Bundle), notes...)))
 		} else {
 			err = cmp.Or(err, showNotes(std, p, notes))
 		}
 	}
-	if c.Dir == "" && len(c.Policy) == 0 {
+	if here {
 		err = cmp.Or(err, noteIgnored(std, all, root))
 	}
 	return all, err

@@ -105,6 +105,9 @@ func (r Rest) Empty() bool { return len(r.globs) == 0 && !r.unsure }
 // All reports whether the globs certainly match every path below the directory.
 func (r Rest) All() bool { return slices.Contains(r.globs, "**") }
 
+// Key returns a text that only an equal Rest has, and whether that certainly shows all that the globs match.
+func (r Rest) Key() (key string, sure bool) { return strings.Join(r.globs, "\x00"), !r.unsure }
+
 // Within reports whether o's globs certainly match everything that r's match. It may return false in hard cases.
 func (r Rest) Within(o Rest) bool {
 	if o.All() {

@@ -9,6 +9,7 @@ import (
 	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/verdict"
 )
@@ -42,6 +43,22 @@ func (r *Run) adviseBundle(err error) error {
 		"the repository around it has a bundle: " + disk.Shown(dir),
 		"to check the directory with it: policyscan --files " + verdict.Visible(r.Path),
 	}}
+}
+
+// noteOuter notes that the bundle of the repository's root names the directory PATH.
+func (r *Run) noteOuter() {
+	if r.Path == "" || r.List != nil || r.Content != nil || !r.discovers() {
+		return
+	}
+	root, within, err := repo.Around(r.Place.Root)
+	if err != nil || within == "" {
+		return
+	}
+	outer, err := loadRules("", root)
+	if err == nil && glob.Compile(outer.Bundle.Bundles).Match(within) {
+		r.Notes = append(r.Notes, "the bundle of the repository's root names this directory, and its rules were not "+
+			"used; to check the directory with all rules: policyscan --files "+verdict.Visible(r.Path))
+	}
 }
 
 // adviseCommit adds advice to the error that a commit has no bundle: how to use the one on disk.
@@ -105,7 +122,11 @@ func (r *Run) LintNotes() []string {
 		if s.From == fromCommit { // 1234567:.policyscan, in git's syntax
 			prefix = strings.TrimSuffix(s.Name, "/") + "/"
 		}
-		for _, n := range rules.Notes(s.Bundle) {
+		notes := rules.Notes(s.Bundle)
+		if r.discovers() {
+			notes = append(notes, RuleSources(r.Sources).NamesNotes(s.Bundle)...)
+		}
+		for _, n := range notes {
 			all = append(all, prefix+n.String())
 		}
 	}

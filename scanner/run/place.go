@@ -180,7 +180,7 @@ func (o *Options) SetPaths(paths []string, part bool) {
 		return
 	}
 	st, err := os.Stat(paths[0])
-	if _, lerr := os.Lstat(paths[0]); err == nil && !st.IsDir() || err != nil && lerr == nil {
+	if _, lerr := os.Lstat(paths[0]); err == nil && !st.IsDir() || disk.Absent(err) && lerr == nil {
 		o.Paths = paths
 	} else {
 		o.Path = paths[0]

@@ -271,6 +271,7 @@ func (r *Run) openDisk(ctx context.Context) (err error) {
 	if err := r.loadFromDisk(); err != nil {
 		return err
 	}
+	r.noteOuter()
 	switch {
 	case r.Content != nil:
 		content, err := r.Content(ctx)
