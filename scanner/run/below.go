@@ -191,6 +191,8 @@ func (b *bundleResolver) addBelow() error {
 			at.Below, at.Bundle = dir, s.Bundle.Moved(dir, was[dir])
 			if !slices.Contains(was[dir], s.Below) {
 				at.Bundle.Allowances, note = nil, note+", without its allowances"
+			} else {
+				at.Bundle.Allowances = append(at.Bundle.Allowances, b.baseAllowances(s.Below, dir)...)
 			}
 			b.run.Notes = append(b.run.Notes, fmt.Sprintf("%s was moved to %s: %s",
 				verdict.Path(s.Below), verdict.Path(dir), note))
@@ -217,6 +219,18 @@ func (b *bundleResolver) addBelow() error {
 		b.add(&b.head, s)
 	}
 	return nil
+}
+
+// baseAllowances returns the entries of the base's bundles of the tree for the rules of a directory that moved to dir.
+func (b *bundleResolver) baseAllowances(was, dir string) (all []rules.Allowance) {
+	for _, s := range b.run.Sources {
+		for _, a := range s.Bundle.Allowances {
+			if s.Below == "" && s.sides().base && strings.HasPrefix(a.Rule, verdict.Path(was)+":") {
+				all = append(all, a.Out(was).In(dir))
+			}
+		}
+	}
+	return all
 }
 
 // moves returns the new directories of the head to which the directories of the base's bundles were moved, the one with
