@@ -12,14 +12,22 @@ import (
 
 // In returns the bundle of a directory, whose globs and paths count from there, as one of the tree: its rules are for
 // files below the directory, except its own rule files, and are named dir:ID, and its allowances are for these rules.
-func (b *Bundle) In(dir string) *Bundle { return b.in(dir, nil) }
+func (b *Bundle) In(dir string) *Bundle { return b.in(dir, nil, nil) }
 
-// Moved returns the bundle of a directory that was moved to dir. was is where directories were that continue there: the
-// rules select the files there, too, so that they can be counted.
-func (b *Bundle) Moved(dir string, was []string) *Bundle { return b.plain.in(dir, was) }
+// Moved returns the bundle of a directory that was moved to dir, or stayed. was is where directories were that continue
+// there: the rules select the files there, too, so that they can be counted. own are the paths of the bundle's rule
+// files, which its rules exclude; nil for all that it could have.
+func (b *Bundle) Moved(dir string, was, own []string) *Bundle { return b.plain.in(dir, was, own) }
 
-func (b *Bundle) in(dir string, was []string) *Bundle {
-	at := New(rulesIn(b.Rules, dir, was), rulesIn(b.Deprecated, dir, was))
+func (b *Bundle) in(dir string, was, own []string) *Bundle {
+	globs := glob.In([]string{path.Dir(BoundariesFile) + "/*.yml"}, path.Join(dir, HiddenBundle))
+	if own != nil {
+		globs = nil
+		for _, file := range own {
+			globs = append(globs, glob.Escape(file))
+		}
+	}
+	at := New(rulesIn(b.Rules, dir, was, globs), rulesIn(b.Deprecated, dir, was, globs))
 	at.Below, at.plain = dir, b
 	at.SHA256, at.Is02, at.FileExcludes, at.Files, at.spots = b.SHA256, b.Is02, b.FileExcludes, b.Files, b.spots
 	for _, a := range b.Allowances {
@@ -50,12 +58,11 @@ func (b *Bundle) Shares(o *Bundle) bool {
 	})
 }
 
-func rulesIn(list []Rule, dir string, was []string) []Rule {
+func rulesIn(list []Rule, dir string, was, own []string) []Rule {
 	all := slices.Clone(list)
 	for i := range all {
 		r := &all[i]
-		r.ID, r.Below = verdict.Path(dir)+":"+r.ID, dir
-		r.ownFiles = glob.In([]string{path.Dir(BoundariesFile) + "/*.yml"}, path.Join(dir, HiddenBundle))
+		r.ID, r.Below, r.ownFiles = verdict.Path(dir)+":"+r.ID, dir, own
 		for _, globs := range []*[]string{&r.Files, &r.Exclude, &r.FileExclude, &r.ForbiddenFiles, &r.RequiredFiles} {
 			below := glob.In(*globs, dir)
 			for _, old := range was {

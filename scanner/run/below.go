@@ -187,8 +187,11 @@ func (b *bundleResolver) addBelow() error {
 	}
 	for _, s := range b.baseBelow {
 		for _, dir := range moves[s.Below] {
-			at, note := s, "its rules check it there"
-			at.Below, at.Bundle = dir, s.Bundle.Moved(dir, was[dir])
+			note := "its rules check it there"
+			at, err := b.placed(s, dir, was[dir])
+			if err != nil {
+				return err
+			}
 			if !slices.Contains(was[dir], s.Below) {
 				at.Bundle.Allowances, note = nil, note+", without its allowances"
 			} else {
@@ -205,7 +208,11 @@ func (b *bundleResolver) addBelow() error {
 		}
 		switch {
 		case remains[s.Below]:
-			b.add(b.base, s)
+			at, err := b.placed(s, s.Below, nil)
+			if err != nil {
+				return err
+			}
+			b.add(b.base, at)
 		case len(moves[s.Below]) == 0: // a directory that does not exist lacks no file
 			s.Bundle = s.Bundle.Only(func(r *rules.Rule) bool { return len(r.RequiredFiles) == 0 })
 			b.add(b.base, s)
@@ -213,12 +220,35 @@ func (b *bundleResolver) addBelow() error {
 	}
 	for _, s := range heads {
 		if dirs := was[s.Below]; len(dirs) > 0 {
-			s.Bundle = s.Bundle.Moved(s.Below, dirs)
+			s.Bundle = s.Bundle.Moved(s.Below, dirs, nil)
 			s.Bundle.Continue(dirs)
 		}
 		b.add(&b.head, s)
 	}
 	return nil
+}
+
+// placed returns a bundle of the base for a directory of the head. Where the head names none, its rules check all files
+// but the bundle's own, unchanged.
+func (b *bundleResolver) placed(s RuleSource, dir string, was []string) (RuleSource, error) {
+	var own []string
+	if !b.headNames.Match(dir) {
+		own = []string{}
+		for _, f := range s.files {
+			file := dir + strings.TrimPrefix(f.Path, s.Below)
+			leaf, found, err := b.head.lookup(b.run.Repo, file)
+			if err != nil {
+				return s, tree.RepoError(err)
+			}
+			if found && leaf.Hash == f.Blob {
+				own = append(own, file)
+			}
+		}
+	}
+	if dir != s.Below || own != nil {
+		s.Below, s.Bundle = dir, s.Bundle.Moved(dir, was, own)
+	}
+	return s, nil
 }
 
 // baseAllowances returns the entries of the base's bundles of the tree for the rules of a directory that moved to dir.
