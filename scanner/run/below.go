@@ -264,12 +264,13 @@ func (b *bundleResolver) baseAllowances(was, dir string) (all []rules.Allowance)
 }
 
 // moves returns the new directories of the head to which the directories of the base's bundles were moved, the one with
-// most files of its own first. These have a file that left the old one, with the same content and path from the
+// most files that fit no other first. These have a file that left the old one, with the same content and path from the
 // directory. One that fits several old ones is of those with another file there; else of those without another place;
 // else of all. Where nothing remains, a directory without such a file is a new one, too, if its bundle has a rule of
 // the old bundle. A directory within one that keeps its bundle is part of that.
 func (b *bundleResolver) moves() (map[string][]string, error) {
 	files := map[string]map[string]int{} // by new and old directory: how many fit no other
+	isPlaced := map[string]bool{}        // an old directory, by such a file
 	for _, commit := range b.starts {
 		if len(b.baseBelow) == 0 {
 			break
@@ -307,6 +308,7 @@ func (b *bundleResolver) moves() (map[string][]string, error) {
 				files[dir] = map[string]int{}
 			}
 			files[dir][old] += count
+			isPlaced[old] = isPlaced[old] || count > 0
 		}
 		type match struct {
 			dir  string
@@ -323,12 +325,6 @@ func (b *bundleResolver) moves() (map[string][]string, error) {
 				} else if len(olds) == 1 {
 					move(olds[0], c.Path[:i], 1)
 				}
-			}
-		}
-		isPlaced := map[string]bool{}
-		for _, olds := range files {
-			for old := range olds {
-				isPlaced[old] = true
 			}
 		}
 		for _, m := range shared {
