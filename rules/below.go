@@ -12,14 +12,22 @@ import (
 
 // In returns the bundle of a directory, whose globs and paths count from there, as one of the tree: its rules are for
 // files below the directory, except its own rule files, and are named dir:ID, and its allowances are for these rules.
-func (b *Bundle) In(dir string) *Bundle { return b.in(dir, "") }
+func (b *Bundle) In(dir string) *Bundle { return b.in(dir, nil, nil) }
 
-// Moved returns the bundle of a directory that was moved to dir. was is where it was, if nothing remains there: the
-// rules then select the files there, too, so that they can be counted.
-func (b *Bundle) Moved(dir, was string) *Bundle { return b.plain.in(dir, was) }
+// Moved returns the bundle of a directory that was moved to dir, or stayed. was is where directories were that continue
+// there: the rules select the files there, too, so that they can be counted. own are the paths of the bundle's rule
+// files, which its rules exclude; nil for all that it could have.
+func (b *Bundle) Moved(dir string, was, own []string) *Bundle { return b.plain.in(dir, was, own) }
 
-func (b *Bundle) in(dir, was string) *Bundle {
-	at := New(rulesIn(b.Rules, dir, was), rulesIn(b.Deprecated, dir, was))
+func (b *Bundle) in(dir string, was, own []string) *Bundle {
+	globs := glob.In([]string{path.Dir(BoundariesFile) + "/*.yml"}, path.Join(dir, HiddenBundle))
+	if own != nil {
+		globs = nil
+		for _, file := range own {
+			globs = append(globs, glob.Escape(file))
+		}
+	}
+	at := New(rulesIn(b.Rules, dir, was, globs), rulesIn(b.Deprecated, dir, was, globs))
 	at.Below, at.plain = dir, b
 	at.SHA256, at.Is02, at.FileExcludes, at.Files, at.spots = b.SHA256, b.Is02, b.FileExcludes, b.Files, b.spots
 	for _, a := range b.Allowances {
@@ -28,13 +36,17 @@ func (b *Bundle) in(dir, was string) *Bundle {
 	return at
 }
 
-// Continue makes the allowances of a moved directory continue those of the files where it was.
-func (b *Bundle) Continue(was string) {
+// Continue makes the allowances of a directory continue those of the files where directories were that moved to it.
+func (b *Bundle) Continue(was []string) {
 	for i := range b.Allowances {
 		a := &b.Allowances[i]
-		old := verdict.Path(was) + strings.TrimPrefix(a.File, verdict.Path(b.Below))
-		if !slices.Contains(a.From, old) {
-			a.From = append(slices.Clone(a.From), old)
+		for _, file := range append([]string{a.File}, a.From...) {
+			for _, dir := range was {
+				old := verdict.Path(dir) + strings.TrimPrefix(file, verdict.Path(b.Below))
+				if !slices.Contains(a.From, old) {
+					a.From = append(a.From, old)
+				}
+			}
 		}
 	}
 }
@@ -46,16 +58,17 @@ func (b *Bundle) Shares(o *Bundle) bool {
 	})
 }
 
-func rulesIn(list []Rule, dir, was string) []Rule {
+func rulesIn(list []Rule, dir string, was, own []string) []Rule {
 	all := slices.Clone(list)
 	for i := range all {
 		r := &all[i]
-		r.ID, r.Below = verdict.Path(dir)+":"+r.ID, dir
-		r.ownFiles = glob.In([]string{path.Dir(BoundariesFile) + "/*.yml"}, path.Join(dir, HiddenBundle))
+		r.ID, r.Below, r.ownFiles = verdict.Path(dir)+":"+r.ID, dir, own
 		for _, globs := range []*[]string{&r.Files, &r.Exclude, &r.FileExclude, &r.ForbiddenFiles, &r.RequiredFiles} {
 			below := glob.In(*globs, dir)
-			if was != "" && globs != &r.RequiredFiles {
-				below = append(below, glob.In(*globs, was)...)
+			for _, old := range was {
+				if globs != &r.RequiredFiles {
+					below = append(below, glob.In(*globs, old)...)
+				}
 			}
 			*globs = below
 		}

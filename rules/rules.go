@@ -88,7 +88,7 @@ type Rule struct {
 	NeverAllowed bool // allowances: never. No [Allowance] may be for this rule.
 
 	Below    string   // as in [Bundle]
-	ownFiles []string // with Below, a glob of the bundle's rule files, which its rules exclude
+	ownFiles []string // with Below, globs of the bundle's rule files, which its rules exclude
 
 	File string // the rule file within the bundle, such as "rules/boundaries.yml"
 	Line int    // 1-based, where the rule begins in File

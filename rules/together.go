@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/verdict"
@@ -201,7 +202,14 @@ func (b *Bundle) refusedAllowances(never map[string]bool, ids []string, several 
 		case several:
 			e.Found = "no bundle of --policy has a rule with this id"
 		}
-		if !isNever && len(all) < 10 { // comparing 10,000 rules and entries would take minutes
+		moved := -1
+		if i := strings.LastIndexByte(a.Rule, ':'); i >= 0 {
+			moved = slices.IndexFunc(ids, func(id string) bool { return strings.HasSuffix(id, a.Rule[i:]) })
+		}
+		if moved >= 0 && !isNever {
+			e.Fix = fmt.Sprintf(`if the directory was moved, write %q, the new path in "file" and %q in "from", or %s`,
+				ids[moved], a.File, e.Fix)
+		} else if !isNever && len(all) < 10 { // comparing 10,000 rules and entries would take minutes
 			if near := document.Nearest(a.Rule, ids); near != "" {
 				e.Fix = fmt.Sprintf("write %q, or %s", near, e.Fix)
 			}

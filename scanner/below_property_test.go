@@ -163,3 +163,77 @@ func scanBelow(t *testing.T, root string) *verdict.Verdict {
 	defer r.Close()
 	return Scan(context.Background(), r, nil)
 }
+
+// TestMovingBundlesBelow: directories with bundles, whose ids and files can be equal, pass when each is renamed, and fail
+// when one with an allowed place becomes several.
+func TestMovingBundlesBelow(t *testing.T) {
+	trees, copied := 40, 0
+	if *long {
+		trees = 1000
+	}
+	var commits testHistory
+	var fans []bool
+	for seed := range trees {
+		r := rand.New(rand.NewPCG(64, uint64(seed)))
+		pick := func(list ...string) string { return list[r.IntN(len(list))] }
+		base := map[string]string{".policyscan/rules/boundaries.yml": "bundle: \"0.2\"\nbundles: [\"**\"]\nrules:\n" +
+			"  - {id: ROOT, title: t, match: {files: [\"**\"], forbidden_patterns: [rootbad]}}\n"}
+		dirs := []string{"s/a", "s/b", "s/a/x", "t/a"}[r.IntN(2):]
+		for _, dir := range dirs {
+			base[dir+"/own"] = dir
+			for _, name := range []string{"x.tf", "y.tf"} {
+				base[dir+"/"+name] = pick("", "bad\n", "worse\n", "bad\nworse\nbad\n")
+			}
+		}
+		has := map[string]bool{} // an allowed place, by the first two names of the directory
+		for _, dir := range dirs {
+			id, bad, list := pick("R-1", "R-2"), pick("bad", "worse"), "bundle: \"0.2\"\nallowances:\n"
+			all := list
+			for name, content := range base {
+				n := strings.Count(content, bad)
+				if file, in := strings.CutPrefix(name, dir+"/"); in && n > 0 && path.Ext(name) == ".tf" {
+					list += fmt.Sprintf("  - {rule: %s, file: %s, at_most: %d, owner: o, reason: r}\n", id, file, n)
+					has[dir[:3]] = true
+				}
+			}
+			base[dir+"/.policyscan/rules/boundaries.yml"] = fmt.Sprintf("bundle: \"0.2\"\nrules:\n"+
+				"  - {id: %s, title: t, match: {files: [\"**/*.tf\"], forbidden_patterns: [%s]}}\n", id, bad)
+			if list != all {
+				base[dir+"/.policyscan/rules/allowances.yml"] = list
+			}
+		}
+		head, fan := map[string]string{}, false
+		to := map[string][]string{"s/a": {"s/c"}, "s/b": {"t/s/b"}, "t/a": {pick("t/a", "new")}, ".po": {".po"}}
+		if seed%2 == 0 {
+			old := pick("s/a", "s/b", "t/a")
+			to[old], fan = []string{"u/1", "u/2", "v"}[r.IntN(2):], has[old]
+		}
+		for name, content := range base {
+			for _, dir := range to[name[:3]] {
+				head[dir+name[3:]] = content
+			}
+		}
+		commits = append(commits, historyCommit{files: base}, historyCommit{[]int{len(commits) + 1}, head})
+		fans = append(fans, fan)
+	}
+	repository, hashes := commits.write(t)
+	for i, fan := range fans {
+		about, err := run.Open(t.Context(), run.Options{
+			Path: repository.WorkTree, Base: hashes[2*i].String(), Head: hashes[2*i+1].String(), Policies: []string{""},
+			Workers: 1, Getenv: os.Getenv,
+		})
+		must(t, err)
+		v := Scan(t.Context(), about, nil)
+		about.Close()
+		if v.Verdict == "PASS" == fan || !v.Complete {
+			t.Fatalf("seed %d: %s, and a directory with allowances becomes several: %v\n%v\n%v\n%v",
+				i, v.Verdict, fan, v.Errors, v.Violations, about.Notes)
+		}
+		if fan {
+			copied++
+		}
+	}
+	if copied < trees/10 {
+		t.Errorf("only %d of %d changes copy allowances", copied, trees)
+	}
+}

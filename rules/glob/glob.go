@@ -182,16 +182,21 @@ func base(path string) string {
 
 // In returns globs that count from a directory as globs that count from the root.
 func In(globs []string, dir string) []string {
-	var b strings.Builder
-	for i := range len(dir) {
-		if strings.IndexByte(escapable, dir[i]) >= 0 {
-			b.WriteByte('\\')
-		}
-		b.WriteByte(dir[i])
-	}
 	var all []string
 	for _, g := range globs {
-		all = append(all, b.String()+"/"+g)
+		all = append(all, Escape(dir)+"/"+g)
 	}
 	return all
+}
+
+// Escape returns the glob that matches only a path.
+func Escape(path string) string {
+	var b strings.Builder
+	for i := range len(path) {
+		if strings.IndexByte(escapable, path[i]) >= 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(path[i])
+	}
+	return b.String()
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -169,51 +170,107 @@ func (b *bundleResolver) remains(dir string) (bool, error) {
 }
 
 // addBelow adds the bundles in directories. The rules of a directory that a change moves go with it: the base's are
-// enforced where the head has it.
+// enforced where the head has it. Its allowances go to the first place only, and only if nothing remains.
 func (b *bundleResolver) addBelow() error {
 	heads := slices.Clone(b.headBelow)
 	moves, err := b.moves()
-	for i := range b.baseBelow {
-		s := b.baseBelow[i]
-		remains, lookupErr := b.remains(s.Below)
+	remains, was := map[string]bool{}, map[string][]string{} // was is where a new directory's allowances come from
+	for _, s := range b.baseBelow {
+		has, lookupErr := b.remains(s.Below)
 		if err = cmp.Or(err, lookupErr); err != nil {
 			return err
 		}
+		if remains[s.Below] = has; !has && len(moves[s.Below]) > 0 {
+			dir := moves[s.Below][0]
+			was[dir] = append(was[dir], s.Below)
+		}
+	}
+	for _, s := range b.baseBelow {
 		for _, dir := range moves[s.Below] {
-			b.run.Notes = append(b.run.Notes, fmt.Sprintf("%s was moved to %s: its rules check it there",
-				verdict.Path(s.Below), verdict.Path(dir)))
-			at, was := s, s.Below
-			if remains {
-				was = ""
-			} else if err := b.checkKept(dir); err != nil {
+			note := "its rules check it there"
+			at, err := b.placed(s, dir, was[dir])
+			if err != nil {
 				return err
 			}
-			at.Below, at.Bundle = dir, s.Bundle.Moved(dir, was)
-			b.add(b.base, at)
-			if k := slices.IndexFunc(heads, func(h RuleSource) bool { return h.Below == dir }); k >= 0 && was != "" {
-				heads[k].Bundle = heads[k].Bundle.Moved(dir, was)
-				heads[k].Bundle.Continue(was)
+			if !slices.Contains(was[dir], s.Below) {
+				at.Bundle.Allowances, note = nil, note+", without its allowances"
+			} else {
+				at.Bundle.Allowances = append(at.Bundle.Allowances, b.baseAllowances(s.Below, dir)...)
 			}
+			b.run.Notes = append(b.run.Notes, fmt.Sprintf("%s was moved to %s: %s",
+				verdict.Path(s.Below), verdict.Path(dir), note))
+			if !remains[s.Below] && b.isOlder(s.Below) {
+				if err := b.checkKept(dir); err != nil {
+					return err
+				}
+			}
+			b.add(b.base, at)
 		}
 		switch {
-		case remains:
-			b.add(b.base, s)
+		case remains[s.Below]:
+			at, err := b.placed(s, s.Below, nil)
+			if err != nil {
+				return err
+			}
+			b.add(b.base, at)
 		case len(moves[s.Below]) == 0: // a directory that does not exist lacks no file
 			s.Bundle = s.Bundle.Only(func(r *rules.Rule) bool { return len(r.RequiredFiles) == 0 })
 			b.add(b.base, s)
 		}
 	}
 	for _, s := range heads {
+		if dirs := was[s.Below]; len(dirs) > 0 {
+			s.Bundle = s.Bundle.Moved(s.Below, dirs, nil)
+			s.Bundle.Continue(dirs)
+		}
 		b.add(&b.head, s)
 	}
-	return err
+	return nil
 }
 
-// moves returns the new directories of the head to which the directories of the base's bundles were moved. These have a
-// file that left the old one, with the same content and path from the directory; or nothing remains there, and they
-// have a bundle with a rule of its bundle. A directory within one that keeps its bundle is part of that.
+// placed returns a bundle of the base for a directory of the head. Where the head names none, its rules check all files
+// but the bundle's own, unchanged.
+func (b *bundleResolver) placed(s RuleSource, dir string, was []string) (RuleSource, error) {
+	var own []string
+	if !b.headNames.Match(dir) {
+		own = []string{}
+		for _, f := range s.files {
+			file := dir + strings.TrimPrefix(f.Path, s.Below)
+			leaf, found, err := b.head.lookup(b.run.Repo, file)
+			if err != nil {
+				return s, tree.RepoError(err)
+			}
+			if found && leaf.Hash == f.Blob {
+				own = append(own, file)
+			}
+		}
+	}
+	if dir != s.Below || own != nil {
+		s.Below, s.Bundle = dir, s.Bundle.Moved(dir, was, own)
+	}
+	return s, nil
+}
+
+// baseAllowances returns the entries of the base's bundles of the tree for the rules of a directory that moved to dir.
+func (b *bundleResolver) baseAllowances(was, dir string) (all []rules.Allowance) {
+	for _, s := range b.run.Sources {
+		for _, a := range s.Bundle.Allowances {
+			if s.Below == "" && s.sides().base && strings.HasPrefix(a.Rule, verdict.Path(was)+":") {
+				all = append(all, a.Out(was).In(dir))
+			}
+		}
+	}
+	return all
+}
+
+// moves returns the new directories of the head to which the directories of the base's bundles were moved, the one with
+// most files that fit no other first. These have a file that left the old one, with the same content and path from the
+// directory. One that fits several old ones is of those with another file there; else of those without another place;
+// else of all. Where nothing remains, a directory without such a file is a new one, too, if its bundle has a rule of
+// the old bundle. A directory within one that keeps its bundle is part of that.
 func (b *bundleResolver) moves() (map[string][]string, error) {
-	moves := map[string][]string{}
+	files := map[string]map[string]int{} // by new and old directory: how many fit no other
+	isPlaced := map[string]bool{}        // an old directory, by such a file
 	for _, commit := range b.starts {
 		if len(b.baseBelow) == 0 {
 			break
@@ -236,37 +293,74 @@ func (b *bundleResolver) moves() (map[string][]string, error) {
 			}
 			return nil
 		})
-		move := func(old, dir string) {
+		move := func(old, dir string, count int) {
 			keeps := slices.ContainsFunc(b.headBelow, func(h RuleSource) bool { return h.Below == old })
-			if err != nil || slices.Contains(moves[old], dir) || keeps && strings.HasPrefix(dir, old+"/") {
+			if err != nil || keeps && strings.HasPrefix(dir, old+"/") {
 				return
 			}
-			var known bool
-			if _, known, err = b.run.Repo.Lookup(from, dir); err == nil && !known {
-				moves[old] = append(moves[old], dir)
+			if _, has := files[dir][old]; !has {
+				var known bool
+				if _, known, err = b.run.Repo.Lookup(from, dir); err != nil || known {
+					return
+				}
 			}
+			if files[dir] == nil {
+				files[dir] = map[string]int{}
+			}
+			files[dir][old] += count
+			isPlaced[old] = isPlaced[old] || count > 0
 		}
+		type match struct {
+			dir  string
+			olds []string
+		}
+		var shared []match
 		for _, c := range added {
 			for i, char := range c.Path {
-				if char == '/' && len(left) > 0 {
-					for _, old := range left[key(c.Path[i+1:], c.New.Hash)] {
-						move(old, c.Path[:i])
-					}
+				if char != '/' || len(left) == 0 {
+					continue
+				}
+				if olds := left[key(c.Path[i+1:], c.New.Hash)]; len(olds) > 1 {
+					shared = append(shared, match{c.Path[:i], olds})
+				} else if len(olds) == 1 {
+					move(olds[0], c.Path[:i], 1)
 				}
 			}
 		}
-		for _, s := range b.baseBelow {
-			remains, lookupErr := b.remains(s.Below)
-			err = cmp.Or(err, lookupErr)
-			for _, h := range b.headBelow {
-				if !remains && h.Bundle.Shares(s.Bundle) {
-					move(s.Below, h.Below)
+		for _, m := range shared {
+			switch i := slices.IndexFunc(m.olds, func(old string) bool { return !isPlaced[old] }); {
+			case slices.ContainsFunc(m.olds, func(old string) bool { return files[m.dir][old] > 0 }):
+				continue
+			case i >= 0:
+				m.olds = slices.DeleteFunc(slices.Clone(m.olds), func(old string) bool { return isPlaced[old] })
+			}
+			for _, old := range m.olds {
+				move(old, m.dir, 0)
+			}
+		}
+		for _, h := range b.headBelow {
+			if len(files[h.Below]) > 0 {
+				continue
+			}
+			for _, s := range b.baseBelow {
+				remains, lookupErr := b.remains(s.Below)
+				if err = cmp.Or(err, lookupErr); !remains && h.Bundle.Shares(s.Bundle) {
+					move(s.Below, h.Below, 0)
 				}
 			}
 		}
 		if err != nil {
 			return nil, tree.RepoError(err)
 		}
+	}
+	moves := map[string][]string{}
+	for _, dir := range slices.Sorted(maps.Keys(files)) {
+		for old := range files[dir] {
+			moves[old] = append(moves[old], dir)
+		}
+	}
+	for old, dirs := range moves {
+		slices.SortStableFunc(dirs, func(a, b string) int { return files[b][old] - files[a][old] })
 	}
 	return moves, nil
 }
