@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -50,6 +51,36 @@ func Together(bundles []*Bundle) error {
 		return nil
 	}
 	return mistakes
+}
+
+// Alone is [Together] without the bundles of the directories that "bundles" names. These may have any rule, so that
+// entries for their rules are not checked.
+func Alone(bundles []*Bundle) error {
+	var globs []string
+	known := map[string]bool{}
+	for _, b := range bundles {
+		globs = append(globs, b.Bundles...)
+		for i := range b.Rules {
+			known[b.Rules[i].ID] = true
+		}
+	}
+	if len(globs) == 0 {
+		return Together(bundles)
+	}
+	named := glob.Compile(globs)
+	refused, _ := CheckAllowances(bundles)
+	refused = slices.DeleteFunc(refused, func(e *document.Error) bool {
+		for i := range e.Rule {
+			if e.Rule[i] == ':' && !known[e.Rule] && named.Match(verdict.RawPath(e.Rule[:i])) {
+				return true
+			}
+		}
+		return false
+	})
+	if mistakes := append(distinct(bundles), refused...); len(mistakes) > 0 {
+		return mistakes
+	}
+	return nil
 }
 
 func distinct(bundles []*Bundle) document.Errors {

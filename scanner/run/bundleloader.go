@@ -165,7 +165,7 @@ func LoadCompared(name string, git repo.Environment) (s RuleSource, err error) {
 		if s, err = loadRules(name, ""); err != nil {
 			return s, err
 		}
-		return s, RuleSources{s}.CheckCombined()
+		return s, RuleSources{s}.CheckAlone()
 	}
 	r, err := git.Open("")
 	if err != nil {
@@ -194,7 +194,7 @@ func LoadCompared(name string, git repo.Environment) (s RuleSource, err error) {
 	}
 	s = found[0]
 	s.From, s.Commit, s.Name, s.Dir = fromCommit, commit.String(), name, name
-	return s, RuleSources{s}.CheckCombined()
+	return s, RuleSources{s}.CheckAlone()
 }
 
 // find loads the bundle in dir of a side; with dir "" those in .policyscan and in the root. A side without any is
