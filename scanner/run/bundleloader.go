@@ -324,8 +324,14 @@ func (b *bundleLoader) files(d *side, dir string) (names, others []string, err e
 	var mistakes document.Errors
 	rulesDir := path.Join(dir, path.Dir(rules.BoundariesFile))
 	leaf, found, err := d.lookup(b.repo, rulesDir)
-	if err != nil || !found || leaf.Mode.IsLeaf() {
-		return names, nil, err // the missing rule files report that it is not a directory
+	if err != nil || !found {
+		return names, nil, err
+	}
+	if leaf.Mode.IsLeaf() {
+		return nil, nil, document.Errors{{
+			Code: document.CodeRead, File: path.Dir(rules.BoundariesFile),
+			Found: "is a symlink, a submodule or a file", Fix: "put a directory with the rule files there",
+		}}
 	}
 	err = d.under(b.repo, rulesDir, func(name string, mode repo.Mode) {
 		name = path.Join(path.Dir(rules.BoundariesFile), name)

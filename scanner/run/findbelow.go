@@ -16,6 +16,7 @@ import (
 	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/repo"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // maxDirs is the limit of directories in which bundles are searched: a few bytes of git's trees can have millions.
@@ -82,7 +83,7 @@ func (f *belowFinder) add(e dirEntry) {
 }
 
 func (f *belowFinder) mistake(code, file, found, fix string) {
-	f.mistakes = append(f.mistakes, &document.Error{Code: code, File: file, Found: found, Fix: fix})
+	f.mistakes = append(f.mistakes, &document.Error{Code: code, File: verdict.Path(file), Found: found, Fix: fix})
 }
 
 // find searches a root. It returns the directories in order, or all mistakes in them, too.
