@@ -46,8 +46,7 @@ func Together(bundles []*Bundle) error {
 	if none := enforced(bundles); none != nil {
 		return append(mistakes, none) // without rules, no allowance can be valid
 	}
-	refused, _ := CheckAllowances(bundles)
-	if mistakes = append(mistakes, refused...); len(mistakes) == 0 {
+	if mistakes = append(mistakes, refusedOf(bundles)...); len(mistakes) == 0 {
 		return nil
 	}
 	return mistakes
@@ -68,8 +67,7 @@ func Alone(bundles []*Bundle) error {
 		return Together(bundles)
 	}
 	named := glob.Compile(globs)
-	refused, _ := CheckAllowances(bundles)
-	refused = slices.DeleteFunc(refused, func(e *document.Error) bool {
+	refused := slices.DeleteFunc(refusedOf(bundles), func(e *document.Error) bool {
 		for i := range e.Rule {
 			if e.Rule[i] == ':' && !known[e.Rule] && named.Match(verdict.RawPath(e.Rule[:i])) {
 				return true
@@ -81,6 +79,18 @@ func Alone(bundles []*Bundle) error {
 		return mistakes
 	}
 	return nil
+}
+
+// refusedOf returns the mistakes of [CheckAllowances]. A run may lack the bundle that has the rule.
+func refusedOf(bundles []*Bundle) document.Errors {
+	mistakes, _ := CheckAllowances(bundles)
+	for _, e := range mistakes {
+		if e.Found == noSuchRule {
+			e.Fix = "if another one has it, such as your organisation's, name that, too, with --policy or " +
+				"POLICYSCAN_POLICY; else " + e.Fix
+		}
+	}
+	return mistakes
 }
 
 func distinct(bundles []*Bundle) document.Errors {
@@ -177,6 +187,8 @@ func CheckAllowances(bundles []*Bundle) (mistakes document.Errors, notes [][]doc
 	return mistakes, notes
 }
 
+const noSuchRule = "the bundle has no rule with this id"
+
 // AllowanceNote returns a note on entry i of Allowances.
 func (b *Bundle) AllowanceNote(i int, text string) document.Note {
 	a := &b.Allowances[i]
@@ -221,7 +233,7 @@ func (b *Bundle) refusedAllowances(never map[string]bool, ids []string, several 
 		count[a.Rule] = 0
 		e := document.Error{
 			Code: document.CodeValue, File: AllowancesFile, Rule: a.Rule,
-			Found: "the bundle has no rule with this id", Fix: "remove the entry",
+			Found: noSuchRule, Fix: "remove the entry",
 		}
 		if n > 1 {
 			e.Fix = fmt.Sprintf("remove the %d entries for it", n)

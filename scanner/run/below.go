@@ -70,7 +70,7 @@ func loadDirs(dirs []string, err error, load func(dir string) (RuleSource, error
 	return all, anyOf(mistakes)
 }
 
-// inDir adds a directory of the tree, from which the paths of its bundle count, to mistakes: the verdict, too, names it.
+// inDir adds a directory of the tree to mistakes: the verdict names it, and the paths of its bundle count from it.
 func inDir(mistakes document.Errors, dir string) document.Errors {
 	mistakes = mistakes.In("")
 	from := "from " + verdict.Quote(strings.TrimSuffix(dir, "/"+rules.HiddenBundle))
