@@ -118,7 +118,8 @@ func (m *shardMerge) compare() {
 			for k, got := range values(f.Document) {
 				if got != want[k] {
 					is, want := sharedFields()[k], want[k]
-					if a, b := differing(f.Document.Run.Policy, m.reference.Document.Run.Policy); is.name == bundles && a != b {
+					a, b := differing(f.Document.Run.Policy, m.reference.Document.Run.Policy)
+					if is.name == bundles && a != b {
 						got, want = a, b
 					}
 					m.add("%s is of another run than %s: %s differ (%s, and %s); %s",
