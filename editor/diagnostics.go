@@ -241,7 +241,7 @@ func addMistakes(
 		if isBelow(dir) {
 			err = source.Bundle.CheckBelow()
 		} else {
-			err = rules.Together(together.Bundles())
+			err = rules.Alone(together.Bundles())
 		}
 		if err != nil {
 			return err

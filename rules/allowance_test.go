@@ -99,9 +99,11 @@ func TestCheckAllowances(t *testing.T) {
 	}
 	list := entry("NET-1") + entry("OLDNET-1NEVER-1") + entry("NET-2") + entry("NEVER-1") + entry("NET-2") + entry("SHOP-1")
 	team := load(list, "NET-1", "NEVER-1")
-	const one = `rules/allowances.yml:5:24: rule "NET-2": the bundle has no rule with this id; write "NET-1", or remove the 2 entries for it
+	const other = "if another one has it, such as your organisation's, name that, too, with --policy or " +
+		"POLICYSCAN_POLICY; else "
+	const one = `rules/allowances.yml:5:24: rule "NET-2": the bundle has no rule with this id; ` + other + `write "NET-1", or remove the 2 entries for it
 rules/allowances.yml:6:24: rule "NEVER-1": the rule says "allowances: never"; remove the entry, or that line of the rule
-rules/allowances.yml:8:24: rule "SHOP-1": the bundle has no rule with this id; remove the entry`
+rules/allowances.yml:8:24: rule "SHOP-1": the bundle has no rule with this id; ` + other + `remove the entry`
 	if err := Together([]*Bundle{team}); err == nil || err.Error() != one {
 		t.Errorf("of one bundle:\n%v", err)
 	}

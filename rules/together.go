@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/policyscan/policyscan/rules/document"
+	"github.com/policyscan/policyscan/rules/glob"
 	"github.com/policyscan/policyscan/verdict"
 )
 
@@ -46,9 +47,49 @@ func Together(bundles []*Bundle) error {
 	if none := enforced(bundles); none != nil {
 		return append(mistakes, none) // without rules, no allowance can be valid
 	}
-	refused, _ := CheckAllowances(bundles)
-	if mistakes = append(mistakes, refused...); len(mistakes) == 0 {
+	if mistakes = append(mistakes, refusedOf(bundles)...); len(mistakes) == 0 {
 		return nil
+	}
+	return mistakes
+}
+
+// Alone is [Together] without the bundles of the directories that "bundles" names. These may have any rule, so that
+// entries for their rules are not checked.
+func Alone(bundles []*Bundle) error {
+	var globs []string
+	known := map[string]bool{}
+	for _, b := range bundles {
+		globs = append(globs, b.Bundles...)
+		for i := range b.Rules {
+			known[b.Rules[i].ID] = true
+		}
+	}
+	if len(globs) == 0 {
+		return Together(bundles)
+	}
+	named := glob.Compile(globs)
+	refused := slices.DeleteFunc(refusedOf(bundles), func(e *document.Error) bool {
+		for i := range e.Rule {
+			if e.Rule[i] == ':' && !known[e.Rule] && named.Match(verdict.RawPath(e.Rule[:i])) {
+				return true
+			}
+		}
+		return false
+	})
+	if mistakes := append(distinct(bundles), refused...); len(mistakes) > 0 {
+		return mistakes
+	}
+	return nil
+}
+
+// refusedOf returns the mistakes of [CheckAllowances]. A run may lack the bundle that has the rule.
+func refusedOf(bundles []*Bundle) document.Errors {
+	mistakes, _ := CheckAllowances(bundles)
+	for _, e := range mistakes {
+		if e.Found == noSuchRule {
+			e.Fix = "if another one has it, such as your organisation's, name that, too, with --policy or " +
+				"POLICYSCAN_POLICY; else " + e.Fix
+		}
 	}
 	return mistakes
 }
@@ -147,6 +188,8 @@ func CheckAllowances(bundles []*Bundle) (mistakes document.Errors, notes [][]doc
 	return mistakes, notes
 }
 
+const noSuchRule = "the bundle has no rule with this id"
+
 // AllowanceNote returns a note on entry i of Allowances.
 func (b *Bundle) AllowanceNote(i int, text string) document.Note {
 	a := &b.Allowances[i]
@@ -191,7 +234,7 @@ func (b *Bundle) refusedAllowances(never map[string]bool, ids []string, several 
 		count[a.Rule] = 0
 		e := document.Error{
 			Code: document.CodeValue, File: AllowancesFile, Rule: a.Rule,
-			Found: "the bundle has no rule with this id", Fix: "remove the entry",
+			Found: noSuchRule, Fix: "remove the entry",
 		}
 		if n > 1 {
 			e.Fix = fmt.Sprintf("remove the %d entries for it", n)

@@ -117,14 +117,34 @@ func (m *shardMerge) compare() {
 		default:
 			for k, got := range values(f.Document) {
 				if got != want[k] {
-					is := sharedFields()[k]
+					is, want := sharedFields()[k], want[k]
+					a, b := differing(f.Document.Run.Policy, m.reference.Document.Run.Policy)
+					if is.name == bundles && a != b {
+						got, want = a, b
+					}
 					m.add("%s is of another run than %s: %s differ (%s, and %s); %s",
-						at, m.reference.Name, is.name, clipTo(got, 120), clipTo(want[k], 120), cmp.Or(is.fix, sameRun))
+						at, m.reference.Name, is.name, clipTo(got, 120), clipTo(want, 120), cmp.Or(is.fix, sameRun))
 					break
 				}
 			}
 		}
 	}
+}
+
+// differing describes the first bundles that are not the same in two lists.
+func differing(a, b []verdict.Policy) (of, other string) {
+	shown := func(list []verdict.Policy, i int) string {
+		if i >= len(list) {
+			return "no other bundle"
+		}
+		return fmt.Sprintf("%.12s of %s", list[i].SHA256, cmp.Or(list[i].Directory, "the whole tree"))
+	}
+	for i := range a {
+		if of, other = shown(a, i), shown(b, i); of != other {
+			return of, other
+		}
+	}
+	return shown(a, len(a)), shown(b, len(a))
 }
 
 // compareStopped checks that all shards failed before scanning with the same error, as one run would have.
@@ -187,6 +207,7 @@ type sharedField struct {
 }
 
 const (
+	bundles  = "the bundles"
 	sameRun  = "merge the shards of one run"
 	sameTree = "scan the same tree in all shards, and write their files outside of it"
 )
@@ -197,7 +218,7 @@ func sharedFields() []sharedField {
 		{"the scopes", func(d *shard.Document) any { return d.Run.Scope.Mode + " " + d.Run.Scope.Strategy }, ""},
 		{"the commits", func(d *shard.Document) any { return d.Run.Scope.HeadCommit }, ""},
 		{"the commits that are checked out", func(d *shard.Document) any { return d.Tree.Head }, ""},
-		{"the bundles", func(d *shard.Document) any { return d.Run.Policy }, ""},
+		{bundles, func(d *shard.Document) any { return d.Run.Policy }, ""},
 		{"the flags", func(d *shard.Document) any { return d.Run.Options }, ""},
 		{"the days", func(d *shard.Document) any { return d.Run.AsOf }, "give all shards the same --as-of"},
 		{"the numbers of files", func(d *shard.Document) any { return d.Tree.Files }, sameTree},

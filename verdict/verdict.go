@@ -137,7 +137,8 @@ type PolicyDiff struct {
 	Tool          Tool           `json:"tool"`
 	Before        Policy         `json:"before"`
 	After         Policy         `json:"after"`
-	Changes       []PolicyChange `json:"changes"` // in the order of [Verdict.PolicyChanges]
+	BundlesAdded  []string       `json:"bundles_added,omitempty"` // globs
+	Changes       []PolicyChange `json:"changes"`                 // in the order of [Verdict.PolicyChanges]
 }
 
 // A FieldChange is a key of a rule whose value differs. If only the order of its items does, both lists are empty.

@@ -54,6 +54,11 @@ func (c *diffCmd) compare(d *verdict.PolicyDiff) error {
 	if err != nil {
 		return err
 	}
+	for _, g := range now.Bundle.Bundles {
+		if !slices.Contains(old.Bundle.Bundles, g) {
+			d.BundlesAdded = append(d.BundlesAdded, g)
+		}
+	}
 	for _, g := range old.Bundle.Bundles {
 		if !slices.Contains(now.Bundle.Bundles, g) {
 			return fmt.Errorf("\"bundles\" of the new bundle no longer has %q, and which rules are lost depends on "+

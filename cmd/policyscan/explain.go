@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/policyscan/policyscan/internal/disk"
 	"github.com/policyscan/policyscan/rules"
 	"github.com/policyscan/policyscan/rules/document"
 	"github.com/policyscan/policyscan/scanner"
@@ -51,10 +52,11 @@ func (c *explainCmd) Run(std streams) error {
 	}
 	x, path, err := c.explainFile(ctx, about)
 	var absent *scanner.MissingFileError
-	if errors.As(err, &absent) && !c.Stdin {
-		if ruleOf(about, id) != nil {
-			return c.explainRule(ctx, std, about, id)
-		}
+	isAbsent := errors.As(err, &absent)
+	if (isAbsent || disk.Absent(err)) && !c.Stdin && ruleOf(about, id) != nil {
+		return c.explainRule(ctx, std, about, id)
+	}
+	if isAbsent && !c.Stdin {
 		return fmt.Errorf("%w%s", err, c.nearest(ctx, about, path))
 	}
 	if err != nil {

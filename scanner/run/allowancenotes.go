@@ -76,7 +76,7 @@ func (all RuleSources) treeOf(s *RuleSource) (root, shown string) {
 	}
 	if s.Below != "" {
 		up := strings.TrimSuffix(filepath.ToSlash(filepath.Dir(dir)), s.Below)
-		return filepath.FromSlash(up), strings.TrimSuffix(s.Name, s.Below+"/"+rules.HiddenBundle)
+		return filepath.FromSlash(up), path.Clean(strings.TrimSuffix(s.Name, s.Below+"/"+rules.HiddenBundle))
 	}
 	if filepath.Base(dir) == rules.HiddenBundle {
 		return filepath.Dir(dir), path.Dir(s.Name)

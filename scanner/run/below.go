@@ -71,11 +71,14 @@ func loadDirs(dirs []string, err error, load func(dir string) (RuleSource, error
 	return all, anyOf(mistakes)
 }
 
-// inDir adds a directory of the tree to the files of mistakes: the verdict, too, names it.
+// inDir adds a directory of the tree to mistakes: the verdict names it, and the paths of its bundle count from it.
 func inDir(mistakes document.Errors, dir string) document.Errors {
 	mistakes = mistakes.In("")
+	from := "from " + verdict.Quote(strings.TrimSuffix(dir, "/"+rules.HiddenBundle))
 	for _, m := range mistakes {
-		m.File = path.Join(dir, m.File)
+		m.File = path.Join(verdict.Path(dir), m.File)
+		m.Found = strings.Replace(m.Found, "from the root of the tree", from, 1)
+		m.Fix = strings.Replace(m.Fix, "from the root of the tree", from, 1)
 	}
 	return mistakes
 }

@@ -165,7 +165,7 @@ func LoadCompared(name string, git repo.Environment) (s RuleSource, err error) {
 		if s, err = loadRules(name, ""); err != nil {
 			return s, err
 		}
-		return s, RuleSources{s}.CheckCombined()
+		return s, RuleSources{s}.CheckAlone()
 	}
 	r, err := git.Open("")
 	if err != nil {
@@ -194,7 +194,7 @@ func LoadCompared(name string, git repo.Environment) (s RuleSource, err error) {
 	}
 	s = found[0]
 	s.From, s.Commit, s.Name, s.Dir = fromCommit, commit.String(), name, name
-	return s, RuleSources{s}.CheckCombined()
+	return s, RuleSources{s}.CheckAlone()
 }
 
 // find loads the bundle in dir of a side; with dir "" those in .policyscan and in the root. A side without any is
@@ -324,8 +324,14 @@ func (b *bundleLoader) files(d *side, dir string) (names, others []string, err e
 	var mistakes document.Errors
 	rulesDir := path.Join(dir, path.Dir(rules.BoundariesFile))
 	leaf, found, err := d.lookup(b.repo, rulesDir)
-	if err != nil || !found || leaf.Mode.IsLeaf() {
-		return names, nil, err // the missing rule files report that it is not a directory
+	if err != nil || !found {
+		return names, nil, err
+	}
+	if leaf.Mode.IsLeaf() {
+		return nil, nil, document.Errors{{
+			Code: document.CodeRead, File: path.Dir(rules.BoundariesFile),
+			Found: "is a symlink, a submodule or a file", Fix: "put a directory with the rule files there",
+		}}
 	}
 	err = d.under(b.repo, rulesDir, func(name string, mode repo.Mode) {
 		name = path.Join(path.Dir(rules.BoundariesFile), name)

@@ -19,6 +19,7 @@ import (
 	"github.com/policyscan/policyscan/scanner/check"
 	"github.com/policyscan/policyscan/scanner/repo"
 	"github.com/policyscan/policyscan/scanner/tree"
+	"github.com/policyscan/policyscan/verdict"
 )
 
 // maxDirs is the limit of directories in which bundles are searched: a few bytes of git's trees can have millions.
@@ -144,7 +145,7 @@ func (f *belowFinder) submodule(name string) {
 }
 
 func (f *belowFinder) mistake(code, file, found, fix string) {
-	f.mistakes = append(f.mistakes, &document.Error{Code: code, File: file, Found: found, Fix: fix})
+	f.mistakes = append(f.mistakes, &document.Error{Code: code, File: verdict.Path(file), Found: found, Fix: fix})
 }
 
 // isBundle reports whether a .policyscan is a bundle. One with call rules alone is not a mistake.

@@ -43,6 +43,7 @@ func Replay(o Options, v *verdict.Verdict, policies []string) (Options, error) {
 	discovers := len(policies) == 0
 	for _, p := range v.Policy {
 		switch {
+		case p.Directory != "": // the others name it
 		case discovers && (p.From == fromDisk || p.From == fromBuiltin):
 			return o, fmt.Errorf("the commits lack the bundle %.12s; name each --policy of the run, in order", p.SHA256)
 		case p.From == fromCommit && isChange:

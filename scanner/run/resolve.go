@@ -165,7 +165,7 @@ func (b *bundleResolver) loadOutside() error {
 		var err error
 		p.outside, err = load(p.name)
 		if err == nil && len(b.named) == 1 {
-			err = RuleSources{p.outside}.CheckCombined() // and not a mistake of the base
+			err = RuleSources{p.outside}.CheckAlone() // and not a mistake of the base
 		}
 		if len(b.named) == 1 {
 			b.run.Policy = p.outside.Name
@@ -193,6 +193,9 @@ func (b *bundleResolver) loadBase() error {
 		return b.baseError(err)
 	}
 	b.baseHas = b.baseHas || len(b.baseBelow) > 0
+	if p := b.named[0]; len(b.named) == 1 && !p.inside {
+		return append(RuleSources{p.outside}, b.baseBelow...).CheckAlone()
+	}
 	return b.baseError(b.checkCombined((*policyBundles).ofBase, b.baseBelow))
 }
 
@@ -272,6 +275,9 @@ func (b *bundleResolver) loadHead() error {
 	}
 	if err := b.loadHeadBelow(); err != nil {
 		return err
+	}
+	if p := b.named[0]; len(b.named) == 1 && !p.inside {
+		return append(RuleSources{p.outside}, b.headBelow...).CheckCombined()
 	}
 	if err := b.checkCombined((*policyBundles).ofHead, b.headBelow); err != nil {
 		if err := b.headError(err); err != nil {

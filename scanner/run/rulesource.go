@@ -164,19 +164,24 @@ func LoadRules(names []string, root string) (RuleSources, error) {
 			return all, err
 		}
 	}
-	if root != "" {
-		var err error
-		if all, err = all.WithBelow(root); err != nil {
-			return all, err
-		}
+	if root == "" {
+		return all, all.CheckAlone()
 	}
-	return all, all.CheckCombined()
+	all, err := all.WithBelow(root)
+	if err == nil {
+		err = all.CheckCombined()
+	}
+	return all, err
 }
 
 // CheckCombined returns an error if the bundles cannot be enforced together. The mistakes of a single one have paths
 // from the current directory.
-func (all RuleSources) CheckCombined() error {
-	err := rules.Together(all.Bundles())
+func (all RuleSources) CheckCombined() error { return all.placed(rules.Together(all.Bundles())) }
+
+// CheckAlone is CheckCombined before the bundles of directories are known.
+func (all RuleSources) CheckAlone() error { return all.placed(rules.Alone(all.Bundles())) }
+
+func (all RuleSources) placed(err error) error {
 	var mistakes document.Errors
 	if len(all.OfTree()) == 1 && errors.As(err, &mistakes) {
 		return mistakes.In(all[0].PathPrefix())

@@ -185,6 +185,9 @@ func Open(ctx context.Context, o Options) (*Run, error) {
 		r.Close()
 		return r, err
 	}
+	if len(r.Pins) > 0 && len(RuleSources(r.Sources).below()) > 0 {
+		r.Notes = append(r.Notes, "--policy-sha256 does not pin the rules of the bundles in directories")
+	}
 	r.Rules, r.Plans, r.Limiter = o.Cache.of(r.Sources)
 	r.readOwners()
 	return r, nil

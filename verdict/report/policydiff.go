@@ -46,8 +46,12 @@ func writeDiffMarkdown(w io.Writer, d *verdict.PolicyDiff) error {
 }
 
 func effectCounts(d *verdict.PolicyDiff) string {
+	added := ""
+	if len(d.BundlesAdded) > 0 {
+		added = "bundles added " + quotedTexts(d.BundlesAdded) + "; "
+	}
 	if len(d.Changes) == 0 {
-		return "no rule and no allowance differs"
+		return added + "no rule and no allowance differs"
 	}
 	var all []string
 	of := map[verdict.Effect]int{}
@@ -59,7 +63,7 @@ func effectCounts(d *verdict.PolicyDiff) string {
 			all = append(all, number(of[e])+" "+string(e))
 		}
 	}
-	return count(len(d.Changes), "change") + ": " + strings.Join(all, ", ")
+	return added + count(len(d.Changes), "change") + ": " + strings.Join(all, ", ")
 }
 
 // changeWords describes a change without its effect.
