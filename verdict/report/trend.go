@@ -127,7 +127,7 @@ func trendCharts(list []trend.Series) (all []trendChart) {
 }
 
 // Label is the name for display.
-func (c trendChart) Label() string { return cmp.Or(c.Name, "no owner") }
+func (c trendChart) Label() string { return cmp.Or(c.Name, noOwner) }
 
 // Signed is the change with its sign.
 func (c trendChart) Signed() string {
