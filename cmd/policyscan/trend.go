@@ -117,7 +117,7 @@ func (c *trendCmd) read(std streams, reports []output.Report, t *trend.Trend) er
 // results only the summary, and of a shard's nothing.
 func (c *trendCmd) find() (all []*resultFile, err error) {
 	for _, name := range c.Results {
-		dir, n := filepath.Clean(name), len(all)
+		dir, n, shards := filepath.Clean(name), len(all), false
 		add := func(name, dir string) {
 			all = append(all, &resultFile{trend.File{Name: filepath.ToSlash(filepath.Clean(name))}, dir})
 		}
@@ -134,7 +134,10 @@ func (c *trendCmd) find() (all []*resultFile, err error) {
 			case d.IsDir() && has("fleet.json"):
 				add(filepath.Join(path, "fleet.json"), dir)
 				return fs.SkipDir
-			case d.IsDir() && (has(shardName) || path != root && strings.HasPrefix(d.Name(), ".")):
+			case d.IsDir() && has(shardName):
+				shards = true
+				return fs.SkipDir
+			case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
 				return fs.SkipDir
 			case !d.IsDir() && filepath.Ext(path) == ".json":
 				add(path, dir)
@@ -144,6 +147,8 @@ func (c *trendCmd) find() (all []*resultFile, err error) {
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("%s: it cannot be read: %w", safe(name), disk.Cause(err))
+		case len(all) == n && shards:
+			return nil, fmt.Errorf("%s: there are only shards; run policyscan merge, and name its results", safe(name))
 		case len(all) == n:
 			return nil, fmt.Errorf("%s: there is no file *.json; name a directory that has results", safe(name))
 		}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,6 +83,16 @@ func TestBytes(t *testing.T) {
 			if strings.TrimRight(line, " ") != line {
 				t.Errorf("%s:%d: a blank at the end", name, i+1)
 			}
+		}
+	}
+}
+
+// An organisation's own rule about keys of AWS checks the pack's file in a repository, unless its bundle is in use.
+func TestNoKeyInPack(t *testing.T) {
+	key := regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`)
+	for name, text := range starter.Files(names()...) {
+		if found := key.Find(text); found != nil {
+			t.Errorf("%s: %s; write one character as \\x41", name, found)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,8 +13,10 @@ import (
 // or its numbers.
 type Arrangement struct {
 	By    string // "owner" or "folder"; others: no headings
-	Owner string // only places of this owner, in any case of letters; "": all
+	Owner string // only places of this owner, or of [noOwner], in any case of letters; "": all
 }
+
+const noOwner = "no owner"
 
 // Formats returns the formats with an arrangement: those for people, since programs need every violation.
 func (a Arrangement) Formats() []Format {
@@ -48,17 +49,18 @@ func (v *view) arrange(a Arrangement) {
 	for i, of := range v.ruleOf {
 		x := &v.Violations[i]
 		owners := ownersOf(of.rule, x)
+		if len(owners) == 0 {
+			owners = []string{noOwner}
+		}
 		if a.Owner != "" {
 			owners = slices.DeleteFunc(owners, func(o string) bool { return !strings.EqualFold(o, a.Owner) })
 		}
-		if x.PlaceCount == 0 || a.Owner != "" && len(owners) == 0 {
+		if x.PlaceCount == 0 || len(owners) == 0 {
 			continue
 		}
 		shown.add(x)
 		titles := []string{""}
 		switch {
-		case a.By == "owner" && len(owners) == 0:
-			titles = []string{"no owner"}
 		case a.By == "owner":
 			titles = owners
 		case a.By == "folder":
@@ -86,8 +88,11 @@ func (v *view) arrange(a Arrangement) {
 		return cmp.Or(b.numbers.all()-a.numbers.all(), Natural(a.title, b.title))
 	})
 	if a.Owner != "" {
-		v.narrowed = fmt.Sprintf("only what %s owns is shown: %s of %s", flow(clip(a.Owner, 200)),
-			number(shown.all()), count(v.numbers.all(), "place"))
+		what := "what " + flow(clip(a.Owner, 200)) + " owns"
+		if strings.EqualFold(a.Owner, noOwner) {
+			what = "what has no owner"
+		}
+		v.narrowed = "only " + what + " is shown: " + number(shown.all()) + " of " + count(v.numbers.all(), "place")
 	}
 }
 

@@ -33,15 +33,17 @@ type trendPage struct {
 	Total           trendChart
 	Lowered, Fewer  []trendChart // repositories and owners that lowered most
 	ByRule, ByOwner []trendChart
+	Unbroken        int          // rules that are not in ByRule: they have no place in any week
 	Most, Others    []trendChart // repositories, most places first
 }
 
 // A trendChart is a series that has a number, with its first and last ones.
 type trendChart struct {
 	*trend.Series
-	First, Last, LastAllowed int
-	Began, Ended             int // the weeks of First and Last
-	Top                      int // the most places with the allowed ones, at least 1
+	First, FirstAllowed int
+	Last, LastAllowed   int
+	Began, Ended        int // the weeks of First and Last
+	Top                 int // the most places with the allowed ones, at least 1
 }
 
 func newTrendPage(t *trend.Trend) *trendPage {
@@ -52,14 +54,30 @@ func newTrendPage(t *trend.Trend) *trendPage {
 		total.Places, total.Allowed = append(total.Places, w.Places), append(total.Allowed, w.Allowed)
 	}
 	for _, c := range trendCharts([]trend.Series{total}) {
-		p.Total, p.Headline = c, count(c.Last, "place")+" in the week of "+t.Weeks[c.Ended].Monday
+		p.Total, p.Headline = c, count(c.Last, "place")
+		compared := ", "
+		if c.FirstAllowed+c.LastAllowed > 0 {
+			p.Headline, compared = p.Headline+" and "+number(c.LastAllowed)+" allowed", ", together "
+		}
+		p.Headline += " in the week of " + t.Weeks[c.Ended].Monday
 		if c.Began < c.Ended {
-			p.Headline += ", " + differenceWords(c.Last-c.First) + " in the week of " + t.Weeks[c.Began].Monday
+			more := c.Last + c.LastAllowed - c.First - c.FirstAllowed
+			p.Headline += compared + differenceWords(more) + " in the week of " + t.Weeks[c.Began].Monday
 		}
 	}
+	some := func(n *int) bool { return n != nil && *n > 0 }
+	p.ByRule = slices.DeleteFunc(p.ByRule, func(c trendChart) bool {
+		unbroken := !slices.ContainsFunc(c.Places, some) && !slices.ContainsFunc(c.Allowed, some)
+		if unbroken {
+			p.Unbroken++
+		}
+		return unbroken
+	})
 	all := trendCharts(t.Repositories)
 	p.Lowered, p.Fewer = lowered(all), lowered(p.ByOwner)
-	slices.SortStableFunc(all, func(a, b trendChart) int { return b.Last - a.Last })
+	slices.SortStableFunc(all, func(a, b trendChart) int {
+		return cmp.Or(b.Last-a.Last, b.LastAllowed-a.LastAllowed)
+	})
 	p.Most, p.Others = all[:min(len(all), mostListed)], all[min(len(all), mostListed):]
 	for _, f := range t.Files {
 		if f.Replaced > 0 {
@@ -96,7 +114,7 @@ func trendCharts(list []trend.Series) (all []trendChart) {
 				continue
 			}
 			if c.Began < 0 {
-				c.Began, c.First = x, *n
+				c.Began, c.First, c.FirstAllowed = x, *n, *c.Allowed[x]
 			}
 			c.Ended, c.Last, c.LastAllowed = x, *n, *c.Allowed[x]
 			c.Top = max(c.Top, c.Last+c.LastAllowed)
@@ -109,7 +127,7 @@ func trendCharts(list []trend.Series) (all []trendChart) {
 }
 
 // Label is the name for display.
-func (c trendChart) Label() string { return cmp.Or(c.Name, "no owner") }
+func (c trendChart) Label() string { return cmp.Or(c.Name, noOwner) }
 
 // Signed is the change with its sign.
 func (c trendChart) Signed() string {
@@ -141,7 +159,8 @@ func remarks(w *trend.Week) (all []string) {
 	if w.Decided == 0 {
 		return append(all, "no number")
 	}
-	add(w.Carried, count(w.Carried, "repository")+" without a number, the last one counts")
+	add(w.Carried, count(w.Carried, "repository")+" without a number: "+
+		verb(w.Carried, "its last known number counts", "the last known number of each counts"))
 	var largest []string
 	for _, c := range w.Largest {
 		largest = append(largest, clip(c.Repository, 100)+" "+clip(c.RuleID, 100)+" "+number(c.Places))
@@ -167,11 +186,13 @@ func WriteTrendText(w io.Writer, tr *trend.Trend, o TextOptions) error {
 	t, p := textWriter{w: bufio.NewWriter(w), TextOptions: o}, newTrendPage(tr)
 	t.labelled(trendHead, p.Headline)
 	const row, room = "%-10s %8s %8s %8s %8s  %s", 32
-	t.line("\n"+row, "week of", "places", "allowed", "new", "gone", "")
+	t.line("\n"+row, "week of", "places", "allowed", "new", "gone", "# places, : allowed")
 	for _, x := range tr.Weeks {
 		bar := ""
 		if x.Places != nil {
-			bar = strings.Repeat("#", (*x.Places*room+p.Total.Top-1)/p.Total.Top)
+			upTo := func(n int) int { return (n*room + p.Total.Top - 1) / p.Total.Top }
+			bar = strings.Repeat("#", upTo(*x.Places))
+			bar += strings.Repeat(":", upTo(*x.Places+*x.Allowed)-len(bar))
 		}
 		n := weekNumbers(x)
 		t.line(row, x.Monday, n[0], n[1], n[2], n[3], bar)
@@ -179,11 +200,12 @@ func WriteTrendText(w io.Writer, tr *trend.Trend, o TextOptions) error {
 			t.say("    ", "", flow(s))
 		}
 	}
-	t.trends("Repositories that lowered most", p.Lowered, 0)
-	t.trends("Owners that lowered most", p.Fewer, 0)
-	t.trends("Rules", p.ByRule, 0)
-	t.trends("Owners", p.ByOwner, 0)
-	t.trends("Repositories with most places", p.Most, len(p.Others))
+	t.trends("Repositories that lowered most", p.Lowered, 0, "")
+	t.trends("Owners that lowered most", p.Fewer, 0, "")
+	t.trends("Rules", p.ByRule, p.Unbroken, count(p.Unbroken, "rule")+" without a place")
+	t.trends("Owners", p.ByOwner, 0, "")
+	others := len(p.Others)
+	t.trends("Repositories with most places", p.Most, others, number(others)+" more; --report json has all")
 	t.gap(len(tr.Gaps))
 	for i := range tr.Gaps {
 		g := &tr.Gaps[i]
@@ -197,20 +219,20 @@ func WriteTrendText(w io.Writer, tr *trend.Trend, o TextOptions) error {
 	return t.w.Flush()
 }
 
-// trends writes a table of series.
-func (t *textWriter) trends(heading string, list []trendChart, more int) {
+// trends writes a table of series, and of more series only what they are.
+func (t *textWriter) trends(heading string, list []trendChart, more int, what string) {
 	line := func(indent, name string, cells ...any) {
 		name = indent + shorten(flow(name), 38-len(indent), runeColumns)
 		t.line("%s%s %s", name, strings.Repeat(" ", 38-columns(name)), fmt.Sprintf("%9s %9s %9s %9s", cells...))
 	}
-	if t.gap(len(list)); len(list) > 0 {
+	if t.gap(len(list) + more); len(list)+more > 0 {
 		line("", heading, "first", "last", "allowed", "change")
 	}
 	for _, c := range list {
 		line("  ", c.Label(), number(c.First), number(c.Last), number(c.LastAllowed), c.Signed())
 	}
 	if more > 0 {
-		t.line("  and %d more; --report json has all", more)
+		t.line("  and %s", what)
 	}
 }
 
