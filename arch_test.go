@@ -605,19 +605,19 @@ agent/record 325 5
 agent/session 340 14 where a session began, and how often it was sent back
 agent/settings 1218 17 the settings that count, for the doctor
 agent/turn 183 9 what a session changed
-cmd/policyscan 5916 0 --levels, --calls auto, sparse checkouts, packs
+cmd/policyscan 5932 0 --levels, --calls auto, sparse checkouts, packs
 editor 2053 3 the language server; bundles in directories
 internal/cputime 61 3
 internal/disk 265 15 the walk up from a directory, which six rooms had
 internal/late 14 1
-rules 4489 114 conditions, numbers, exceptions, containing; owners; bundles in directories
+rules 4562 114 conditions, numbers, exceptions, containing; owners; bundles in directories, also alone and moved
 rules/document 1628 87 keys that are ignored, of claudecube
-rules/glob 1449 38 globs of a directory
+rules/glob 1457 40 globs of a directory
 rules/keyitem 829 46 conditions, order of numbers, quantities
 rules/owners 171 6 CODEOWNERS of GitHub and GitLab
 rules/regex 2257 28 the automaton of many regexes
 rules/starter 180 7 packs, ten of them
-scanner 2461 36 why an item finds nothing; explain of a rule
+scanner 2482 36 why an item finds nothing; explain of a rule that is in a directory
 scanner/action 318 6
 scanner/allowance 2366 73 with the editor of allowances.yml, which was 2045 lines
 scanner/baseline 1003 12
@@ -634,16 +634,16 @@ scanner/policydiff 724 2 the effect of a rule's change, and a witness; with the 
 scanner/push 425 3 git's pre-receive hook
 scanner/repo 6011 111 SHA-256, reftable, split index, its own commit-graph
 scanner/reuse 133 8
-scanner/run 4815 74 a sparse checkout without its bundle; packs by name
+scanner/run 5069 76 a sparse checkout without its bundle; packs by name; bundles in directories, through links and moved
 scanner/setup 1176 25 packs by what is there, and their updates, which overwrite nothing that changed meanwhile; rules where agents read them
 scanner/tree 2192 58 errors of repositories are named here; --uncommitted
 scanner/worktree 1123 47
-verdict 1169 91 patterns and conditions in words; why a place is one; Azure's commands
+verdict 1170 91 patterns and conditions in words; why a place is one; Azure's commands
 verdict/code 60 36
 verdict/linehash 334 11
 verdict/output 1167 35 a report names the field of its format; reports of a document without a file
 verdict/past 181 19
-verdict/report 5711 26 places, by file, in natural order; the page and Markdown by file; history; groups by owner, rule and directory; trend
+verdict/report 5735 26 places, by file, in natural order; the page and Markdown by file; history; groups by owner, rule and directory; trend
 verdict/shard 424 29
 verdict/summary 628 33 allowed places by rule
 verdict/trend 409 13 how the results of many days changed

@@ -86,7 +86,7 @@ func Alone(bundles []*Bundle) error {
 func refusedOf(bundles []*Bundle) document.Errors {
 	mistakes, _ := CheckAllowances(bundles)
 	for _, e := range mistakes {
-		if e.Found == noSuchRule {
+		if e.Found == noSuchRule && !strings.HasPrefix(e.Fix, "if the directory") {
 			e.Fix = "if another one has it, such as your organisation's, name that, too, with --policy or " +
 				"POLICYSCAN_POLICY; else " + e.Fix
 		}

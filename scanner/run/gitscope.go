@@ -288,11 +288,7 @@ func (r *Run) openCommit() error {
 	}
 	head, err := r.Repo.Commit(r.Rev)
 	if errors.Is(err, repo.ErrUnborn) { // a mirror's HEAD can name a branch that does not exist
-		advice := "name that with --rev"
-		if r.OpenedRepository != nil {
-			advice = "name it in the list, after a tab"
-		}
-		err = fmt.Errorf("%w; if another branch has one, %s", err, advice)
+		err = fmt.Errorf("%w; if another branch has one, name that with --rev", err)
 	}
 	if err != nil {
 		return tree.RepoError(err)
