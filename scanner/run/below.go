@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -175,17 +174,20 @@ func (b *bundleResolver) remains(dir string) (bool, error) {
 // addBelow adds the bundles in directories. The rules of a directory that a change moves go with it: the base's are
 // enforced where the head has it. Its allowances go to the first place only, and only if nothing remains.
 func (b *bundleResolver) addBelow() error {
-	heads := slices.Clone(b.headBelow)
-	moves, err := b.moves()
 	remains, was := map[string]bool{}, map[string][]string{} // was is where a new directory's allowances come from
 	for _, s := range b.baseBelow {
-		has, lookupErr := b.remains(s.Below)
-		if err = cmp.Or(err, lookupErr); err != nil {
+		var err error
+		if remains[s.Below], err = b.remains(s.Below); err != nil {
 			return err
 		}
-		if remains[s.Below] = has; !has && len(moves[s.Below]) > 0 {
-			dir := moves[s.Below][0]
-			was[dir] = append(was[dir], s.Below)
+	}
+	moves, err := b.moves(remains)
+	if err != nil {
+		return err
+	}
+	for _, s := range b.baseBelow {
+		if dirs := moves[s.Below]; !remains[s.Below] && len(dirs) > 0 {
+			was[dirs[0]] = append(was[dirs[0]], s.Below)
 		}
 	}
 	for _, s := range b.baseBelow {
@@ -221,7 +223,7 @@ func (b *bundleResolver) addBelow() error {
 			b.add(b.base, s)
 		}
 	}
-	for _, s := range heads {
+	for _, s := range b.headBelow {
 		if dirs := was[s.Below]; len(dirs) > 0 {
 			s.Bundle = s.Bundle.Moved(s.Below, dirs, nil)
 			s.Bundle.Continue(dirs)
@@ -271,7 +273,7 @@ func (b *bundleResolver) baseAllowances(was, dir string) (all []rules.Allowance)
 // directory. One that fits several old ones is of those with another file there; else of those without another place;
 // else of all. Where nothing remains, a directory without such a file is a new one, too, if its bundle has a rule of
 // the old bundle. A directory within one that keeps its bundle is part of that.
-func (b *bundleResolver) moves() (map[string][]string, error) {
+func (b *bundleResolver) moves(remains map[string]bool) (map[string][]string, error) {
 	files := map[string]map[string]int{} // by new and old directory: how many fit no other
 	isPlaced := map[string]bool{}        // an old directory, by such a file
 	for _, commit := range b.starts {
@@ -346,8 +348,7 @@ func (b *bundleResolver) moves() (map[string][]string, error) {
 				continue
 			}
 			for _, s := range b.baseBelow {
-				remains, lookupErr := b.remains(s.Below)
-				if err = cmp.Or(err, lookupErr); !remains && h.Bundle.Shares(s.Bundle) {
+				if !remains[s.Below] && h.Bundle.Shares(s.Bundle) {
 					move(s.Below, h.Below, 0)
 				}
 			}
