@@ -634,7 +634,7 @@ scanner/policydiff 724 2 the effect of a rule's change, and a witness; with the 
 scanner/push 425 3 git's pre-receive hook
 scanner/repo 6011 111 SHA-256, reftable, split index, its own commit-graph
 scanner/reuse 133 8
-scanner/run 5070 76 a sparse checkout without its bundle; packs by name
+scanner/run 5070 76 a sparse checkout without its bundle; packs by name; bundles in directories, through links and moved
 scanner/setup 1176 25 packs by what is there, and their updates, which overwrite nothing that changed meanwhile; rules where agents read them
 scanner/tree 2192 58 errors of repositories are named here; --uncommitted
 scanner/worktree 1123 47
